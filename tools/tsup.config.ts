@@ -1,0 +1,19 @@
+import { copyFileSync } from "node:fs";
+import { defineConfig } from "tsup";
+
+const root = new URL("..", import.meta.url).pathname;
+
+export default defineConfig({
+  entry: { index: "src/index.ts", browser: "src/browser.ts", vitest: "src/vitest.ts", cli: "src/cli/main.ts" },
+  format: "esm",
+  target: "node20",
+  platform: "neutral",
+  external: [/^node:/, "vitest"],
+  outDir: "dist",
+  clean: true,
+  dts: process.env["WIRETAPE_BUILD_DTS"] !== "0",
+  splitting: true,
+  sourcemap: true,
+  // The schema is published at the root of the package, where `$schema` of a cassette points.
+  onSuccess: async () => copyFileSync(`${root}src/cassette/cassette.schema.json`, `${root}cassette.schema.json`),
+});
