@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Json } from "../wire/json.ts";
 
 /**
  * The cassette file, version 1: the only declaration of what is stored. The types below are inferred from it, the
@@ -6,8 +7,7 @@ import { z } from "zod";
  * takes the order of keys from it. What each key means is told in cassettes/README.md.
  */
 
-/** A JSON value. Objects keep the order of their keys; a number that JavaScript would print otherwise is `{ "$number": "1.0" }`. */
-export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
+export type { Json } from "../wire/json.ts";
 
 const object = <T extends z.core.$ZodLooseShape>(shape: T) => z.strictObject(shape).readonly();
 const list = <T extends z.core.$ZodType>(item: T) => z.array(item).readonly();
