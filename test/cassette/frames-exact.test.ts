@@ -1,0 +1,176 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { encodeContent } from "../../src/cassette/content.ts";
+import type { Chunk, SentChunk } from "../../src/cassette/draft.ts";
+import { bodyBytes, frameBody, frameSent, openBody, openFrames } from "../../src/cassette/frames.ts";
+import type { Frame, Gate } from "../../src/cassette/schema.ts";
+import { concatBytes, encodeUtf8 } from "../../src/wire/bytes.ts";
+import { encodeJson, type JsonStyle } from "../../src/wire/json.ts";
+import { encodeEvent } from "../../src/wire/sse.ts";
+
+/** What is promised of every body: the same bytes, in the same chunks, at the same times, behind the same gates. */
+
+const jsonStyles = fc.record<JsonStyle>({
+  colon: fc.constantFrom(":", ": "),
+  comma: fc.constantFrom(",", ", "),
+  indent: fc.constantFrom(0, 0, 2),
+  escape: fc.constantFrom("none", "ascii", "html", "slash", "ascii-slash", "html-quote"),
+});
+const json = fc
+  .tuple(fc.jsonValue({ maxDepth: 3 }), jsonStyles, fc.constantFrom(0, 0, 0, 3))
+  .map(([tree, style, pad]) => encodeJson(tree as never, style, pad));
+const lineEnds = fc.constantFrom("\n", "\n", "\r\n", "\r") as fc.Arbitrary<"\n" | "\r\n" | "\r">;
+const events = fc
+  .record({
+    event: fc.record(
+      { comment: fc.string(), event: fc.string(), id: fc.string(), retry: fc.nat(), data: fc.oneof(json, fc.string()) },
+      { requiredKeys: [] },
+    ),
+    ended: fc.constantFrom(undefined, undefined, undefined, "", "\n") as fc.Arbitrary<"" | "\n" | undefined>,
+    newline: lineEnds,
+    space: fc.boolean(),
+  })
+  .map(({ event, ended, newline, space }) => encodeEvent({ ...event, ended }, { sse: { newline, space } }));
+const torn = fc.constantFrom("", "\n", "\r", "\ufeff", "data:", "é😀", "{", '{"a":1}', "[DONE]", ": ping");
+const texts = fc.oneof(
+  fc.array(fc.oneof({ weight: 5, arbitrary: events }, torn), { maxLength: 8 }).map((parts) => parts.join("")),
+  fc
+    .array(
+      fc.oneof({ weight: 5, arbitrary: fc.tuple(json, fc.constantFrom("\n", "\n", "\r\n", "")) }, fc.tuple(torn)),
+      {
+        maxLength: 8,
+      },
+    )
+    .map((parts) => parts.flat().join("")),
+  json,
+  fc.string({ unit: "binary" }),
+);
+const marked = fc.tuple(fc.constantFrom("", "", "", "\ufeff"), texts).map((parts) => encodeUtf8(parts.join("")));
+const bytes = fc.oneof(
+  { weight: 4, arbitrary: marked },
+  fc.uint8Array({ maxLength: 60 }),
+  fc.tuple(marked, fc.uint8Array({ maxLength: 4 }), marked).map(concatBytes),
+);
+const gates = fc.constantFrom<Gate | undefined>(undefined, undefined, undefined, "t2", ["t2", "t3"], {
+  kind: "request",
+});
+const media = fc.constantFrom(
+  undefined,
+  "text/event-stream; charset=utf-8",
+  "application/x-ndjson",
+  "application/json",
+  "text/plain",
+);
+
+/** Chunks over bytes: torn anywhere, empty ones too. */
+const chunked = fc
+  .tuple(bytes, fc.array(fc.tuple(fc.nat(), gates), { maxLength: 12 }), gates)
+  .map(([whole, tears, gate]): Chunk[] => {
+    const offsets = tears.map(([at]) => at % (whole.length + 1)).sort((a, b) => a - b);
+    return [0, ...offsets].map((start, i) => {
+      const piece = whole.slice(start, offsets[i] ?? whole.length);
+      const after = i === 0 ? gate : tears[i - 1]![1];
+      return { at: 3 + i * 2, bytes: piece, ...(after !== undefined && { after }) };
+    });
+  });
+
+function drain<T>(reader: { next(): T | undefined }): T[] {
+  const all: T[] = [];
+  for (let item = reader.next(); item !== undefined; item = reader.next()) all.push(item);
+  return all;
+}
+
+const contentKeys = ["json", "line", "sse", "text", "base64", "file", "value"];
+
+describe("a framed body", () => {
+  it("plays the same chunks at the same times behind the same gates", () => {
+    fc.assert(
+      fc.property(chunked, media, fc.constantFrom(undefined, 0, 3), (chunks, type, at) => {
+        const { body, style } = frameBody({ chunks, media: type }, { at });
+        expect(drain(openBody(body, style, { at }))).toEqual(chunks);
+        expect(bodyBytes(body, style)).toEqual(concatBytes(chunks.map((chunk) => chunk.bytes)));
+      }),
+      { numRuns: 4000 },
+    );
+  });
+
+  it("survives being JSON in between, and each frame holds one content", () => {
+    fc.assert(
+      fc.property(chunked, media, (chunks, type) => {
+        const stored = JSON.parse(JSON.stringify(frameBody({ chunks, media: type })));
+        expect(drain(openBody(stored.body, stored.style))).toEqual(chunks);
+        for (const frame of [stored.body].flat())
+          expect(Object.keys(frame).filter((key) => contentKeys.includes(key))).toHaveLength(1);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("plays the same bytes again after a reader scribbled on them and gave them away", () => {
+    fc.assert(
+      fc.property(chunked, media, (chunks, type) => {
+        const { body, style } = frameBody({ chunks, media: type });
+        const reader = openBody(body, style);
+        const first: Uint8Array[] = [];
+        for (let chunk = reader.next(); chunk !== undefined; chunk = reader.next()) {
+          first.push(chunk.bytes.slice());
+          chunk.bytes.fill(0x21);
+          if (chunk.bytes.length > 0) structuredClone(chunk.bytes, { transfer: [chunk.bytes.buffer as ArrayBuffer] });
+        }
+        expect(first).toEqual(chunks.map((chunk) => chunk.bytes));
+        expect(drain(openBody(body, style))).toEqual(chunks);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe("a framed conversation", () => {
+  const senders = fc.constantFrom<SentChunk["from"]>("stdin", "stdout", "stderr");
+
+  it("plays each sender's chunks exactly, merged by time", () => {
+    fc.assert(
+      fc.property(chunked, chunked, fc.array(senders), (a, b, froms) => {
+        const sent = [...a, ...b].map(
+          (chunk, i): SentChunk => ({ ...chunk, at: i, from: froms[i] ?? (i < a.length ? "stdout" : "stdin") }),
+        );
+        const { frames, style } = frameSent(sent, { framing: "stream" });
+        expect(drain(openFrames(frames, style, { framing: "stream" }))).toEqual(sent);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("plays each message exactly, text as text and binary as binary", () => {
+    const message = fc.tuple(bytes, fc.boolean(), gates, fc.constantFrom("client", "server"));
+    fc.assert(
+      fc.property(fc.array(message, { maxLength: 8 }), (messages) => {
+        const sent = messages.map(([payload, wantsBinary, after, from], i): SentChunk => {
+          const binary = wantsBinary || new TextDecoder().decode(payload).includes("\ufffd");
+          return {
+            at: i,
+            from: from as "client",
+            bytes: payload,
+            ...(after !== undefined && { after }),
+            ...(binary && { binary }),
+          };
+        });
+        const { frames, style } = frameSent(sent, { framing: "messages" });
+        expect(frames).toHaveLength(sent.length);
+        expect(drain(openFrames(frames, style, { framing: "messages" }))).toEqual(sent);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+it("every frame's own bytes are those it stands for, alone", () => {
+  fc.assert(
+    fc.property(chunked, media, (chunks, type) => {
+      const { body, style } = frameBody({ chunks, media: type });
+      const frames: Frame[] = body === undefined ? [] : ([body].flat() as Frame[]);
+      expect(concatBytes(frames.map((frame) => encodeContent(frame, style)))).toEqual(bodyBytes(body, style));
+    }),
+    { numRuns: 300 },
+  );
+});
