@@ -74,14 +74,14 @@ function need(observed: ObservedRequest, field: string): string {
 }
 
 /**
- * Runs one session of thirteen requests against a staging server: logs in, opens a thread, watches it while a message
+ * Runs one session of twelve requests against a staging server: logs in, opens a thread, watches it while a message
  * is answered, fetches an export, a picture, numbers and text, meets a torn answer and a failure that a retry mends, and
  * deletes the thread.
  *
  * Deterministic: it reads no clock and no random value, and `observe` hears the steps in the order of the requests.
  * A request that fails is an observation, not an exception.
  *
- * @throws Error when the login or the new thread gives nothing to go on with; `cause` is what the session saw until then.
+ * @throws Error when the login or the new thread gives nothing to go on with.
  */
 export async function runStagingSession(
   fetch: typeof globalThis.fetch,
@@ -140,13 +140,18 @@ export async function runStagingSession(
   const thread = `/v1/threads/${need(created, "id")}`;
 
   // The message is sent once the stream has shown its snapshot, while the stream is being read.
+  const watching = new AbortController();
+  async function send(): Promise<Observation> {
+    const message = json({ text: "When does the night train to Vienna leave?" }, authorization);
+    const sent = await exchange("send a message", `${thread}/send`, message);
+    // Without a run the stream would stay open, and the session with it.
+    if (sent.status !== 202) watching.abort();
+    return sent;
+  }
   let sending: Promise<Observation> | undefined;
-  const watched = await exchange("watch the thread", `${thread}/watch`, { headers: authorization }, (observed) => {
-    sending ??= exchange(
-      "send a message",
-      `${thread}/send`,
-      json({ text: "When does the night train to Vienna leave?" }, authorization),
-    );
+  const watch = { headers: authorization, signal: watching.signal };
+  const watched = await exchange("watch the thread", `${thread}/watch`, watch, (observed) => {
+    sending ??= send();
     return textOf(observed).includes('"run.completed"');
   });
   report(watched);

@@ -34,7 +34,8 @@ function textOrNull(bytes: Uint8Array): string | null {
 
 async function items(exchange: Exchange): Promise<void> {
   const page = readCount(exchange, "page", 1, 1000);
-  if (!(await pause(readCount(exchange, "delay", 0, 60_000), exchange.signal))) return;
+  const delayMs = readCount(exchange, "delay", 0, 60_000);
+  if (delayMs > 0 && !(await pause(delayMs, exchange.signal))) return;
   const start = (page - 1) * pageSize;
   const rows = page === 0 ? [] : itemNames.slice(start, start + pageSize);
   const listed = rows.map((name, i) => ({ id: start + i + 1, name, price: (5 + (start + i) * 2.5).toFixed(2) }));

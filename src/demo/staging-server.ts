@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { OptionInvalid } from "../errors.ts";
@@ -125,6 +126,7 @@ function headerPairs(request: IncomingMessage): [string, string][] {
 export async function startStagingServer(options: StagingOptions = {}): Promise<StagingServer> {
   const { port, host, seed, paceMs } = checkOptions(options);
   const closing = new AbortController();
+  setMaxListeners(0, closing.signal); // one listener a run: many are no leak
   const context = createStagingContext(seed, paceMs, closing.signal);
   const route = createStagingRouter([
     ...threadRoutes(context),
