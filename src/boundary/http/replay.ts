@@ -1,0 +1,170 @@
+import type { Chunk } from "../../cassette/draft.ts";
+import { type BodyReader, bodyBytes, openBody } from "../../cassette/frames.ts";
+import type { End, Frame, Headers, HttpTrack, Sidecar, StoredResponse } from "../../cassette/schema.ts";
+import { storedToError } from "../../cassette/stored-error.ts";
+import type { Pending } from "../../engine/deliveries.ts";
+import type { Play } from "../../engine/player.ts";
+import type { Session } from "../../engine/session.ts";
+import { unlessAborted, untilAborted } from "../../engine/unless-aborted.ts";
+import type { HttpRequest } from "./request.ts";
+import { hasNullBody, RecordedResponse } from "./recorded-response.ts";
+
+type LoadSidecar = (file: Sidecar) => Uint8Array;
+
+/** Answers a request from a recorded track, with the recorded head, chunks and end. */
+export async function replayFetch(
+  play: Play,
+  request: HttpRequest,
+  signal: AbortSignal | undefined,
+  session: Session,
+): Promise<Response> {
+  const track = play.track as HttpTrack;
+  const { response, fault } = track;
+  if (track.after !== undefined) await unlessAborted(play.wait(0, "the answer", track.after), signal, play.giveBack);
+  if (response === undefined) {
+    if (fault !== undefined) {
+      await unlessAborted(play.wait(fault.at ?? 0, "the failure", undefined), signal, play.giveBack);
+      throw storedToError(fault);
+    }
+    // The program gave up before an answer came: it does so again, or waits as long as it would have waited.
+    return untilAborted(signal);
+  }
+  const files = sidecarsOf(response);
+  const load = files.length === 0 ? undefined : await session.sidecars(files);
+  const head = play.wait(response.at ?? 0, "the head", response.after);
+  if (head !== undefined) await unlessAborted(head, signal, play.giveBack);
+  play.note({ kind: "response", boundary: "http", status: response.status });
+  const { method } = request;
+  return new RecordedResponse(
+    hasNullBody(method, response.status) ? null : bodyOf(play, response, signal, load),
+    {
+      status: response.status,
+      reason: response.reason ?? "",
+      headers: statedHeaders(track, response, method, load),
+      url: response.url ?? request.url,
+      redirected: response.redirected ?? false,
+    },
+  );
+}
+
+function bodyOf(play: Play, response: StoredResponse, signal: AbortSignal | undefined, load: LoadSidecar | undefined): BodyInit {
+  const { body, style, end } = response;
+  const at = response.at ?? 0;
+  const reader = openBody(body, style, load === undefined ? { at } : { at, sidecar: load });
+  const first = reader.next();
+  const second = first === undefined ? undefined : reader.next();
+  // One chunk and nothing else to be handed out by anybody: the platform's own body of these bytes is the same to the
+  // program, and costs it no stream.
+  if (first !== undefined && second === undefined && end === undefined && first.after === undefined && signal === undefined && play.alone) {
+    if (first.bytes.length > 0) {
+      play.note({ kind: "frame", boundary: "http" });
+      return first.bytes as Uint8Array<ArrayBuffer>;
+    }
+  }
+  return bodyStream(play, at, [first, second], reader, end, signal);
+}
+
+function bodyStream(
+  play: Play,
+  headAt: number,
+  read: (Chunk | undefined)[],
+  reader: BodyReader,
+  end: End | undefined,
+  signal: AbortSignal | undefined,
+): ReadableStream<Uint8Array> {
+  let [next, later] = read;
+  let at = headAt;
+  let number = 0;
+  let pending: Pending | undefined;
+  let closed = false;
+  let abort: (() => void) | undefined;
+  const stream = {};
+  const stop = (): void => {
+    closed = true;
+    pending?.cancel();
+    if (abort !== undefined) signal?.removeEventListener("abort", abort);
+  };
+  const hand = (controller: ReadableByteStreamController): void => {
+    pending = undefined;
+    if (closed) return;
+    const { bytes } = next as Chunk;
+    at = (next as Chunk).at;
+    next = later;
+    later = next === undefined ? undefined : reader.next();
+    // A chunk of no bytes takes its turn; a byte stream cannot hand it on.
+    if (bytes.length > 0) controller.enqueue(bytes as Uint8Array<ArrayBuffer>);
+    play.note({ kind: "frame", boundary: "http" });
+    if (next === undefined && end === undefined) {
+      stop();
+      controller.close();
+      controller.byobRequest?.respond(0);
+    } else if (bytes.length === 0) return void pull(controller);
+  };
+  const pull = (controller: ReadableByteStreamController): Promise<void> | undefined => {
+    if (next === undefined) return endOf(controller);
+    pending = play.wait(next.at, `chunk ${++number}`, next.after, stream);
+    if (pending !== undefined) return pending.promise.then(() => hand(controller));
+    hand(controller);
+    return undefined;
+  };
+  const endOf = (controller: ReadableByteStreamController): Promise<void> => {
+    if (end?.error === undefined) return new Promise(() => undefined); // by the client: the stream stays open
+    const wait = play.wait(end.at ?? at, "the end", end.after, stream);
+    pending = wait;
+    return (wait?.promise ?? Promise.resolve()).then(() => {
+      if (closed) return;
+      stop();
+      play.note({ kind: "close", boundary: "http" });
+      controller.error(storedToError(end.error as never));
+    });
+  };
+  return new ReadableStream(
+    {
+      type: "bytes",
+      start(controller: ReadableByteStreamController) {
+        if (next === undefined && end === undefined) {
+          closed = true;
+          controller.close();
+          return;
+        }
+        if (signal === undefined) return;
+        abort = () => {
+          if (closed) return;
+          stop();
+          controller.error(signal.reason);
+        };
+        signal.addEventListener("abort", abort, { once: true });
+      },
+      pull: pull as (controller: ReadableByteStreamController) => Promise<void>,
+      cancel: stop,
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+function sidecarsOf({ body }: StoredResponse): Sidecar[] {
+  if (body === undefined) return [];
+  if (!Array.isArray(body)) return (body as Frame).file === undefined ? [] : [(body as Frame).file as Sidecar];
+  const files: Sidecar[] = [];
+  for (const frame of body as readonly Frame[]) if (frame.file !== undefined) files.push(frame.file);
+  return files;
+}
+
+const stated = new WeakMap<HttpTrack, Headers>();
+
+// A hand edit of a body restates its length. Bodies that broke, and encoded ones (whose length is that of other
+// bytes), keep what was seen.
+function statedHeaders(track: HttpTrack, response: StoredResponse, method: string, load: LoadSidecar | undefined): Headers {
+  const headers = response.headers ?? [];
+  const place = headers.findIndex(([name]) => name.toLowerCase() === "content-length");
+  if (place < 0 || response.end !== undefined || hasNullBody(method, response.status)) return headers;
+  if (headers.some(([name]) => name.toLowerCase() === "content-encoding")) return headers;
+  let list = stated.get(track);
+  if (list === undefined) {
+    const length = String(response.body === undefined ? 0 : bodyBytes(response.body, response.style, load).length);
+    const [name, value] = headers[place] as readonly [string, string];
+    list = value === length ? headers : headers.map((pair, i) => (i === place ? ([name, length] as const) : pair));
+    stated.set(track, list);
+  }
+  return list;
+}

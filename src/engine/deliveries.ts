@@ -1,0 +1,245 @@
+import type { Gate } from "../cassette/schema.ts";
+import type { Clock } from "./clock.ts";
+import { describeGate, gateIn, type OpenableGate, tellGate } from "./gate.ts";
+import type { Platform } from "./platform.ts";
+import type { Trace } from "./trace.ts";
+
+/** One thing that the program is to be handed: a chunk, a head, a result or an end. */
+export interface Delivery {
+  /** The track, for messages. */
+  readonly track: string;
+  /** What it is, for messages: "chunk 3", "the head". */
+  readonly what: string;
+  /** When it was recorded: milliseconds since the recording began. */
+  readonly recordedAt: number;
+  /** Its place in the file, where two were recorded in the same millisecond. */
+  readonly order: number;
+  readonly after: Gate | undefined;
+  /** With timing: when the clock says that it is due. */
+  readonly dueAt?: number | undefined;
+  /** The stream it belongs to: chunks of a stream that is read alone may share a turn. */
+  readonly stream?: object | undefined;
+}
+
+interface Waiting {
+  readonly delivery: Delivery;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+  gate: OpenableGate | undefined;
+  cancelled: boolean;
+}
+
+/** A delivery that is being waited for. */
+export interface Pending {
+  readonly promise: Promise<void>;
+  /** The program does not want it any more: it is taken out of the queue, and its promise never settles. */
+  cancel(): void;
+}
+
+// A turn of the event loop at least once a millisecond keeps timers, aborts and other streams alive while one stream
+// is read at full speed.
+const SHARED_TURN_MS = 1;
+
+/**
+ * Hands out deliveries one a turn, the earliest recorded first of those that are asked for and whose gate is open. A
+ * delivery never waits for another delivery, only for requests, so a program that makes its requests is never held.
+ */
+export class Deliveries {
+  readonly #platform: Platform;
+  readonly #trace: Trace;
+  readonly #clock: Clock;
+  readonly #stallAfterMs: number;
+  readonly #stalled: (held: { delivery: Delivery; waitsFor: string }[]) => unknown;
+  readonly #ready: Waiting[] = [];
+  readonly #held = new Set<Waiting>();
+  #timed = 0;
+  #turning = false;
+  #turnedAt = Number.NEGATIVE_INFINITY;
+  #lastStream: object | undefined;
+  #progressAt = 0;
+  #stopStallTimer: (() => void) | undefined;
+
+  /** @param stalled makes the error with which held deliveries are rejected; `stallAfterMs` 0 never stalls. */
+  constructor(
+    platform: Platform,
+    trace: Trace,
+    clock: Clock,
+    stallAfterMs: number,
+    stalled: (held: { delivery: Delivery; waitsFor: string }[]) => unknown,
+  ) {
+    this.#platform = platform;
+    this.#trace = trace;
+    this.#clock = clock;
+    this.#stallAfterMs = stallAfterMs;
+    this.#stalled = stalled;
+    trace.listen((event, made) => {
+      if (this.#held.size === 0) return;
+      this.#progressAt = platform.now();
+      for (const waiting of this.#held) {
+        if (waiting.gate !== undefined && tellGate(waiting.gate, event, made)) this.#release(waiting);
+      }
+    });
+  }
+
+  /** Whether nothing is waiting or held: the program reads one thing at a time. */
+  get idle(): boolean {
+    return this.#ready.length === 0 && this.#held.size === 0 && this.#timed === 0;
+  }
+
+  /** Waits for the turn of a delivery; `undefined` when it may be handed over in this very turn. */
+  wait(delivery: Delivery): Pending | undefined {
+    const gate = gateIn(this.#trace, delivery.after);
+    if (gate === undefined && delivery.dueAt === undefined && this.#mayShare(delivery)) return undefined;
+    let waiting!: Waiting;
+    const promise = new Promise<void>((resolve, reject) => {
+      waiting = { delivery, resolve, reject, gate, cancelled: false };
+    });
+    if (gate !== undefined) this.#hold(waiting);
+    else this.#queue(waiting);
+    return { promise, cancel: () => this.#cancel(waiting) };
+  }
+
+  /** Rejects everything that waits: the deck is finished. */
+  stop(error: unknown): void {
+    this.#stopStallTimer?.();
+    for (const waiting of [...this.#held, ...this.#ready]) waiting.reject(error);
+    this.#held.clear();
+    this.#ready.length = 0;
+  }
+
+  #mayShare(delivery: Delivery): boolean {
+    return (
+      delivery.stream !== undefined &&
+      delivery.stream === this.#lastStream &&
+      this.idle &&
+      this.#platform.now() - this.#turnedAt < SHARED_TURN_MS
+    );
+  }
+
+  #queue(waiting: Waiting): void {
+    const { dueAt } = waiting.delivery;
+    const wait = dueAt === undefined ? 0 : dueAt - this.#clock.now();
+    if (wait > 0) {
+      this.#timed++;
+      this.#clock.sleep(wait).then(
+        () => {
+          this.#timed--;
+          if (!waiting.cancelled) this.#ripe(waiting);
+        },
+        (error: unknown) => {
+          this.#timed--;
+          waiting.reject(error);
+        },
+      );
+    } else this.#ripe(waiting);
+  }
+
+  #ripe(waiting: Waiting): void {
+    push(this.#ready, waiting);
+    if (this.#turning) return;
+    this.#turning = true;
+    this.#platform.turn(this.#turn);
+  }
+
+  readonly #turn = (): void => {
+    this.#turning = false;
+    const now = this.#platform.now();
+    this.#turnedAt = now;
+    this.#progressAt = now;
+    const next = pop(this.#ready);
+    if (next === undefined) return;
+    this.#lastStream = next.delivery.stream;
+    next.resolve();
+    if (this.#ready.length > 0) {
+      this.#turning = true;
+      this.#platform.turn(this.#turn);
+    }
+  };
+
+  #hold(waiting: Waiting): void {
+    this.#held.add(waiting);
+    if (this.#stallAfterMs > 0 && this.#stopStallTimer === undefined) {
+      this.#progressAt = this.#platform.now();
+      this.#armStallTimer(this.#stallAfterMs);
+    }
+  }
+
+  #release(waiting: Waiting): void {
+    this.#held.delete(waiting);
+    waiting.gate = undefined;
+    this.#queue(waiting);
+  }
+
+  #cancel(waiting: Waiting): void {
+    waiting.cancelled = true;
+    this.#held.delete(waiting);
+    const place = this.#ready.indexOf(waiting);
+    if (place >= 0) remove(this.#ready, place);
+  }
+
+  #armStallTimer(ms: number): void {
+    this.#stopStallTimer = this.#platform.timer(ms, () => {
+      this.#stopStallTimer = undefined;
+      if (this.#held.size === 0) return;
+      const quiet = this.#platform.now() - this.#progressAt;
+      const busy = this.#ready.length > 0 || this.#timed > 0;
+      if (busy || quiet < this.#stallAfterMs) {
+        this.#armStallTimer(busy ? this.#stallAfterMs : Math.max(1, this.#stallAfterMs - quiet));
+        return;
+      }
+      const held = [...this.#held];
+      this.#held.clear();
+      const error = this.#stalled(
+        held.map(({ delivery, gate }) => ({ delivery, waitsFor: describeGate(gate as OpenableGate) })),
+      );
+      for (const waiting of held) waiting.reject(error);
+    });
+  }
+}
+
+// A binary heap ordered by recorded time, then place in the file.
+function before(a: Waiting, b: Waiting): boolean {
+  const x = a.delivery;
+  const y = b.delivery;
+  return x.recordedAt !== y.recordedAt ? x.recordedAt < y.recordedAt : x.order < y.order;
+}
+
+function push(heap: Waiting[], item: Waiting): void {
+  heap.push(item);
+  rise(heap, heap.length - 1);
+}
+
+function pop(heap: Waiting[]): Waiting | undefined {
+  const first = heap[0];
+  if (first !== undefined) remove(heap, 0);
+  return first;
+}
+
+function remove(heap: Waiting[], place: number): void {
+  const last = heap.pop() as Waiting;
+  if (place === heap.length) return;
+  heap[place] = last;
+  sink(heap, place);
+  rise(heap, place);
+}
+
+function rise(heap: Waiting[], from: number): void {
+  for (let i = from; i > 0; ) {
+    const parent = (i - 1) >> 1;
+    if (!before(heap[i] as Waiting, heap[parent] as Waiting)) return;
+    [heap[i], heap[parent]] = [heap[parent] as Waiting, heap[i] as Waiting];
+    i = parent;
+  }
+}
+
+function sink(heap: Waiting[], from: number): void {
+  for (let i = from; ; ) {
+    let least = i;
+    for (const child of [2 * i + 1, 2 * i + 2]) {
+      if (child < heap.length && before(heap[child] as Waiting, heap[least] as Waiting)) least = child;
+    }
+    if (least === i) return;
+    [heap[i], heap[least]] = [heap[least] as Waiting, heap[i] as Waiting];
+    i = least;
+  }
+}

@@ -1,0 +1,260 @@
+import type { CassetteIndex } from "../cassette/open.ts";
+import type { Redactor } from "../cassette/redact/redactor.ts";
+import type { Gate, Track } from "../cassette/schema.ts";
+import { OutOfOrder, ReplayStalled, ScriptExhausted, UnrecordedRequest, type WiretapeError } from "../errors.ts";
+import type { Clock } from "./clock.ts";
+import { Cursors } from "./cursors.ts";
+import { Deliveries, type Pending } from "./deliveries.ts";
+import type { Matcher } from "./identity.ts";
+import { nearest } from "./nearest.ts";
+import type { Platform } from "./platform.ts";
+import { exhaustedText, type Nearest, outOfOrderText, type Scene, stalledText, type TrackPlace, unrecordedText } from "./report.ts";
+import type { RequestKind } from "./request-kind.ts";
+import type { Trace, TraceEvent } from "./trace.ts";
+
+/** One play of a recorded track: what a boundary needs to hand it to the program. */
+export interface Play {
+  readonly track: Track;
+  /**
+   * Waits for the turn of a delivery; `undefined` when it may be handed over in this turn of the event loop.
+   * @param at milliseconds since the track began, as recorded
+   * @param what for messages: "the head", "chunk 3"
+   * @param stream deliveries of one stream may share a turn while it is read alone
+   */
+  wait(at: number, what: string, after: Gate | undefined, stream?: object): Pending | undefined;
+  /** Whether nothing else waits and replays are not paced: several deliveries may then be handed over as one. */
+  readonly alone: boolean;
+  /** Notes in the trace that something was handed to the program. */
+  note(event: TraceEvent): void;
+  /** The program gave up before any part of the answer: the track may be claimed again, once. */
+  giveBack(): void;
+  /** Reports a violation that the boundary found. */
+  fail(error: WiretapeError): WiretapeError;
+}
+
+/** What was played: which track answered the how-manieth request. */
+export interface PlayedTrack {
+  readonly id: string;
+  readonly kind: Track["kind"];
+  readonly lane?: string;
+  /** The number of the request that it answered, from 1. */
+  readonly request: number;
+}
+
+export interface PlayerParts {
+  readonly index: CassetteIndex;
+  readonly matcher: Matcher;
+  readonly redactor: Redactor;
+  readonly trace: Trace;
+  readonly platform: Platform;
+  readonly clock: Clock;
+  /** How many times faster than recorded; 0 = at once. */
+  readonly speed: number;
+  readonly stallAfterMs: number;
+  /** How messages call the cassette. */
+  readonly name: string;
+  readonly fail: <E extends WiretapeError>(error: E) => E;
+}
+
+// How many tracks an error looks at for the nearest one: errors may be slow, but not without bound.
+const NEAREST_CANDIDATES = 200;
+
+/** Answers requests from a recording, strictly: what is not there is an error, never an old answer or the network. */
+export class Player {
+  readonly cursors: Cursors;
+  readonly played: PlayedTrack[] = [];
+  /** How many claims were given back. */
+  returned = 0;
+  readonly #parts: PlayerParts;
+  readonly #deliveries: Deliveries;
+  readonly #answers = new Map<number, number[]>();
+  readonly #misses = new Map<string, number>();
+  readonly #givenBack = new Set<number>();
+  #requests = 0;
+  #last: number | undefined;
+
+  constructor(parts: PlayerParts) {
+    this.#parts = parts;
+    this.cursors = new Cursors(parts.index, parts.matcher);
+    this.#deliveries = new Deliveries(parts.platform, parts.trace, parts.clock, parts.stallAfterMs, (held) =>
+      this.#stalled(held),
+    );
+  }
+
+  /** Claims the track that answers a request, or `undefined` where there is none. Synchronous. */
+  tryClaim<R>(kind: RequestKind<R>, lane: string | undefined, live: R): Play | undefined {
+    return this.#claim(kind, lane, live, false);
+  }
+
+  /** Claims the track that answers a request. Synchronous; throws the violation where there is none. */
+  claim<R>(kind: RequestKind<R>, lane: string | undefined, live: R): Play {
+    return this.#claim(kind, lane, live, true) as Play;
+  }
+
+  /** Ends every wait with an error. */
+  stop(error: unknown): void {
+    this.#deliveries.stop(error);
+  }
+
+  /** A track as messages name it. */
+  place(track: number): TrackPlace {
+    const { index } = this.#parts;
+    const what = index.name(track) ?? [index.method(track), index.url(track)].filter(Boolean).join(" ");
+    return { id: index.id(track), line: index.line(track), summary: what === "" ? index.kind(track) : what };
+  }
+
+  #claim<R>(kind: RequestKind<R>, lane: string | undefined, live: R, must: boolean): Play | undefined {
+    const { matcher, redactor, index } = this.#parts;
+    const request = kind.redact(redactor, live);
+    const key = kind.bucket(kind.parts(request));
+    const identity = matcher.identity(kind.kind, lane, kind.facets(request, matcher.include));
+    const number = must ? ++this.#requests : this.#requests + 1;
+    const found =
+      matcher.order === "strict"
+        ? this.#findStrict(kind, lane ?? "", key, identity)
+        : this.cursors.find(kind, lane ?? "", key, identity);
+    const track = found.track;
+    if (track === undefined) {
+      if (!must) return undefined;
+      throw this.#parts.fail(this.#miss(kind, lane, request, identity, found.same));
+    }
+    if (!must) this.#requests++;
+    this.cursors.take(track);
+    if (matcher.order === "strict") this.cursors.passTo(lane ?? "", track);
+    this.#last = track;
+    const answers = this.#answers.get(track);
+    if (answers === undefined) this.#answers.set(track, [number]);
+    else answers.push(number);
+    const id = index.id(track);
+    const entry: PlayedTrack = { id, kind: kind.kind, request: number, ...(lane === undefined ? {} : { lane }) };
+    this.played.push(entry);
+    const stored = index.track(track);
+    this.#parts.trace.push(about(kind.event(request), lane, id));
+    return this.#play(stored, track, lane, () => {
+      if (this.#givenBack.has(track)) return;
+      this.#givenBack.add(track);
+      this.returned++;
+      this.cursors.giveBack(track, kind, lane ?? "", key, identity);
+      this.played.splice(this.played.indexOf(entry), 1);
+    });
+  }
+
+  #findStrict<R>(kind: RequestKind<R>, lane: string, key: string, identity: string): { track: number | undefined; same: readonly number[] } {
+    for (const track of this.cursors.inOrder(lane)) {
+      if (this.#parts.index.kind(track) === kind.kind && this.cursors.identityOf(kind, track) === identity) {
+        return { track, same: [track] };
+      }
+    }
+    const { same } = this.cursors.find(kind, lane, key, identity);
+    return { track: undefined, same };
+  }
+
+  #play(track: Track, place: number, lane: string | undefined, giveBack: () => void): Play {
+    const { clock, speed, trace, fail, index } = this.#parts;
+    const began = speed === 0 ? 0 : clock.now();
+    const base = index.at(place);
+    const deliveries = this.#deliveries;
+    let order = place;
+    return {
+      track,
+      wait: (at, what, after, stream) => {
+        // Later deliveries of one track come after earlier ones of the same millisecond, before those of later tracks.
+        order += 1e-9;
+        return deliveries.wait({
+          track: track.id,
+          what,
+          recordedAt: base + at,
+          order,
+          after,
+          dueAt: speed === 0 ? undefined : began + at / speed,
+          stream,
+        });
+      },
+      get alone() {
+        return speed === 0 && deliveries.idle;
+      },
+      note: (event) => trace.push(about(event, lane, track.id)),
+      giveBack,
+      fail,
+    };
+  }
+
+  #miss<R>(kind: RequestKind<R>, lane: string | undefined, request: R, identity: string, same: readonly number[]): WiretapeError {
+    const { matcher, index, redactor } = this.#parts;
+    const misses = (this.#misses.get(identity) ?? 0) + 1;
+    this.#misses.set(identity, misses);
+    const described = kind.describe(request);
+    const scene = this.scene(lane);
+    const left = same.filter((track) => this.cursors.plays(track) === 0);
+    const details = { request: described, cassette: scene.cassette, lane };
+    if (matcher.order === "strict" && left[0] !== undefined) {
+      const expected = this.cursors.inOrder(lane ?? "")[Symbol.iterator]().next().value as number | undefined;
+      const text = outOfOrderText({
+        request: described,
+        scene,
+        found: this.place(left[0]),
+        expected: expected === undefined ? undefined : this.place(expected),
+      });
+      return new OutOfOrder(redactor.text(text), { ...details, track: index.id(left[0]) });
+    }
+    const pastTheEnd = scene.left === 0 && scene.tracks > 0;
+    const near = same.length > 0 ? undefined : this.#nearest(kind, lane, request, pastTheEnd);
+    if (same.length === 0 && !pastTheEnd) {
+      const text = unrecordedText({ request: described, scene, nearest: near });
+      return new UnrecordedRequest(redactor.text(text), { ...details, nearest: near?.track.id, differences: near?.differences });
+    }
+    const playedBy = same.flatMap((track) =>
+      (this.#answers.get(track) ?? []).map((answered) => ({ track: this.place(track), request: answered })),
+    );
+    const asked = playedBy.length + misses;
+    const last = this.#last === undefined ? undefined : this.place(this.#last);
+    const recorded = same.length;
+    const text = exhaustedText({ request: described, scene, recorded, asked, playedBy, last, nearest: near, pastTheEnd });
+    return new ScriptExhausted(redactor.text(text), {
+      ...details,
+      recorded,
+      asked,
+      playedBy: playedBy.map(({ track, request: answered }) => ({ track: track.id, request: answered })),
+      last: last?.id,
+      nearest: near?.track.id,
+    });
+  }
+
+  #nearest<R>(kind: RequestKind<R>, lane: string | undefined, request: R, played: boolean): Nearest | undefined {
+    const { matcher, index } = this.#parts;
+    const facets = (one: R) => matcher.compared(kind.facets(one, matcher.include));
+    const candidates = this.cursors
+      .lane(lane ?? "")
+      .filter((track) => index.kind(track) === kind.kind && (played || this.cursors.plays(track) === 0))
+      .slice(0, NEAREST_CANDIDATES)
+      .map((track) => ({ track, facets: facets(kind.recorded(index.track(track))) }));
+    const found = nearest(candidates, facets(request));
+    return found && { track: this.place(found.candidate.track), differences: found.differences };
+  }
+
+  /** The cassette and counts that messages name. */
+  scene(lane: string | undefined): Scene {
+    return {
+      cassette: this.#parts.name,
+      lane,
+      tracks: this.cursors.lane(lane ?? "").length,
+      left: this.cursors.left(lane ?? ""),
+    };
+  }
+
+  #stalled(held: { delivery: { track: string; what: string }; waitsFor: string }[]): WiretapeError {
+    const { index, name, stallAfterMs, redactor, fail } = this.#parts;
+    const facts = held.map(({ delivery, waitsFor }) => ({
+      track: this.place(index.indexOf(delivery.track)),
+      what: delivery.what,
+      waitsFor,
+    }));
+    const text = stalledText({ cassette: name, held: facts, seconds: stallAfterMs / 1000 });
+    const waiting = held.map(({ delivery, waitsFor }) => ({ track: delivery.track, what: delivery.what, waitsFor }));
+    return fail(new ReplayStalled(redactor.text(text), { cassette: name, waiting }));
+  }
+}
+
+function about(event: TraceEvent, lane: string | undefined, track: string): TraceEvent {
+  return lane === undefined ? { ...event, track } : { ...event, lane, track };
+}

@@ -1,0 +1,200 @@
+import type { TrackDraft } from "../cassette/draft.ts";
+import type { Redactor } from "../cassette/redact/redactor.ts";
+import type { Gate, Json, Sidecar, Track } from "../cassette/schema.ts";
+import type { Journal } from "../cassette/store.ts";
+import { trackFromDraft } from "../cassette/track-from-draft.ts";
+import { sha256Hex } from "../wire/digest.ts";
+import type { Clock } from "./clock.ts";
+import type { Trace, TraceEvent } from "./trace.ts";
+
+/** A track that is being recorded. All times are whole milliseconds. */
+export interface Recording {
+  readonly id: string;
+  readonly lane: string | undefined;
+  /** When its request was made, since the recording began. */
+  readonly at: number;
+  /** Milliseconds since its request was made. */
+  elapsed(): number;
+  /**
+   * The request goes out now. `changes`: it may change what others see at this origin, so that what is delivered
+   * after it may be its effect (never a GET, a HEAD or a read).
+   */
+  sent(event: TraceEvent, origin: string, changes: boolean): void;
+  /**
+   * A delivery to the program. Returns the gate to record with it: the state-changing requests made since the
+   * delivery before. The first delivery of a track has none.
+   */
+  delivered(event: TraceEvent): Gate | undefined;
+  /** The track is complete: it is redacted, framed and journalled. */
+  settle(draft: TrackDraft): void;
+  /** What `finish()` does with it while it is open: it must settle. */
+  onFinish: (() => void) | undefined;
+  /** The request never went out: there is no track. */
+  drop(): void;
+}
+
+/** A complete track: what is in hand to verify, and what will be printed. */
+interface Settled {
+  readonly draft: TrackDraft;
+  readonly track: Track;
+}
+
+export interface RecorderParts {
+  readonly clock: Clock;
+  readonly redactor: Redactor;
+  readonly trace: Trace;
+  readonly journal: Journal | undefined;
+  /** The first line of the journal. */
+  readonly header: Json;
+  /** The number of the first track. */
+  readonly firstNumber: number;
+  readonly gates: "causal" | "off";
+  /** The folder of sidecar files, as the cassette names it: `<name>.files`. */
+  readonly sidecarFolder: string;
+  /** Whether a line may be journalled: the final scan, asked before anything reaches a disk. */
+  readonly clean: (line: string) => boolean;
+}
+
+const SIDECAR_BYTES = 256 * 1024;
+
+/** Collects the tracks of one recording, in the order in which their requests were made. */
+export class Recorder {
+  /** Bytes of sidecar files by path; written before the cassette. */
+  readonly sidecars = new Map<string, Uint8Array>();
+  readonly #parts: RecorderParts;
+  readonly #began: number;
+  readonly #slots: { recording: Recording; settled: Settled | undefined }[] = [];
+  readonly #changes = new Map<string, string[]>();
+  readonly #vars = new Map<string, Json>();
+  #generation: number;
+  #number: number;
+
+  constructor(parts: RecorderParts) {
+    this.#parts = parts;
+    this.#began = parts.clock.now();
+    this.#number = parts.firstNumber;
+    this.#generation = parts.redactor.generation;
+    parts.journal?.append(JSON.stringify(parts.header));
+  }
+
+  /** Takes the next place in the recording. Synchronous, at the moment of the call. */
+  begin(lane: string | undefined): Recording {
+    const { trace } = this.#parts;
+    const now = (): number => Math.floor(this.#parts.clock.now() - this.#began);
+    const id = `t${this.#number++}`;
+    const at = now();
+    let changes: string[] = [];
+    let seen = -1;
+    const log = (event: TraceEvent): void => trace.push(lane === undefined ? { ...event, track: id } : { ...event, lane, track: id });
+    const recording: Recording = {
+      id,
+      lane,
+      at,
+      elapsed: () => now() - at,
+      sent: (event, origin, changing) => {
+        changes = this.#changesAt(lane, origin);
+        if (changing) changes.push(id);
+        log(event);
+      },
+      delivered: (event) => {
+        const causes = seen < 0 || this.#parts.gates === "off" ? [] : changes.slice(seen).filter((cause) => cause !== id);
+        seen = changes.length;
+        log(event);
+        return causes.length === 0 ? undefined : causes.length === 1 ? causes[0] : causes;
+      },
+      settle: (draft) => this.#settle(slot, draft),
+      onFinish: undefined,
+      drop: () => {
+        const place = this.#slots.indexOf(slot);
+        if (place >= 0) this.#slots.splice(place, 1);
+      },
+    };
+    const slot = { recording, settled: undefined as Settled | undefined };
+    this.#slots.push(slot);
+    return recording;
+  }
+
+  /** Records a variable. */
+  setVar(name: string, value: Json): void {
+    const redacted = this.#parts.redactor.json(value);
+    this.#vars.set(name, redacted);
+    this.#parts.journal?.append(JSON.stringify({ var: name, value: redacted }));
+  }
+
+  get vars(): Readonly<Record<string, Json>> | undefined {
+    return this.#vars.size === 0 ? undefined : Object.fromEntries(this.#vars);
+  }
+
+  /** What is still open ends here, by the client. */
+  settleOpen(): void {
+    for (const { recording, settled } of [...this.#slots]) if (settled === undefined) recording.onFinish?.();
+  }
+
+  /** The complete tracks with what was seen of them, in the order of their requests. */
+  get settled(): readonly Settled[] {
+    return this.#slots.flatMap(({ settled }) => (settled === undefined ? [] : [settled]));
+  }
+
+  #changesAt(lane: string | undefined, origin: string): string[] {
+    const key = `${lane ?? ""}\n${origin}`;
+    let changes = this.#changes.get(key);
+    if (changes === undefined) this.#changes.set(key, (changes = []));
+    return changes;
+  }
+
+  #settle(slot: { settled: Settled | undefined }, draft: TrackDraft): void {
+    const { redactor, journal } = this.#parts;
+    if (slot.settled !== undefined) return; // the deck ended first, and said how the track ended
+    // Redaction sees the whole track before anything of it is framed or journalled.
+    slot.settled = this.#framed(redactor.track(draft));
+    if (redactor.generation === this.#generation) {
+      this.#journal(slot.settled);
+      return;
+    }
+    this.#generation = redactor.generation;
+    // A secret was learned: what was recorded before may hold it. Only tracks that change are framed again.
+    let changed = false;
+    for (const other of this.#slots) {
+      if (other.settled === undefined) continue;
+      const again = redactor.track(other.settled.draft);
+      if (again === other.settled.draft) continue;
+      other.settled = this.#framed(again);
+      changed = changed || other !== slot;
+    }
+    if (changed) journal?.rewrite(this.#journalLines());
+    else this.#journal(slot.settled);
+  }
+
+  #journal(settled: Settled): void {
+    const { journal, clean } = this.#parts;
+    if (journal === undefined) return;
+    const line = journalLine(settled);
+    if (clean(line)) journal.append(line); // the same scan will refuse to commit, and say where
+  }
+
+  #framed(draft: TrackDraft): Settled {
+    return { draft, track: trackFromDraft(draft, (bytes) => this.#sidecar(bytes)) };
+  }
+
+  #sidecar(bytes: Uint8Array): Sidecar | undefined {
+    if (bytes.length <= SIDECAR_BYTES) return undefined;
+    const sha256 = sha256Hex(bytes);
+    const path = `${this.#parts.sidecarFolder}/${sha256}`;
+    this.sidecars.set(path, bytes);
+    return { path, sha256, size: bytes.length };
+  }
+
+  #journalLines(): string[] {
+    return [
+      JSON.stringify(this.#parts.header),
+      ...[...this.#vars].map(([name, value]) => JSON.stringify({ var: name, value })),
+      ...this.settled.map(journalLine).filter(this.#parts.clean),
+    ];
+  }
+}
+
+// Sidecar files are written when the cassette is: until then the journal holds their bytes itself.
+function journalLine({ draft, track }: Settled): string {
+  const line = JSON.stringify(track);
+  return line.includes('"sha256":') ? JSON.stringify(trackFromDraft(draft)) : line;
+}

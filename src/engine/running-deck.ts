@@ -1,0 +1,339 @@
+import type { CassetteIndex } from "../cassette/open.ts";
+import { parseCassette } from "../cassette/parse.ts";
+import type { Redactor } from "../cassette/redact/redactor.ts";
+import type { Cassette, Json, Sidecar, Track } from "../cassette/schema.ts";
+import type { CassetteStore } from "../cassette/store.ts";
+import {
+  ExpectationUnmet,
+  OptionInvalid,
+  SecretFound,
+  SidecarBroken,
+  UnplayedTracks,
+  VarMissing,
+  WiretapeError,
+  type WiretapeErrorCode,
+} from "../errors.ts";
+import { encodeUtf8 } from "../wire/bytes.ts";
+import { sha256Hex } from "../wire/digest.ts";
+import { provenText, type RecordingFacts, writeRecording } from "./commit.ts";
+import { type Deck, type DeckReport, finishedError, Violations } from "./deck.ts";
+import type { Matcher } from "./identity.ts";
+import { enter } from "./ledger.ts";
+import type { DeckOptions } from "./options.ts";
+import type { Platform } from "./platform.ts";
+import { type PlayedTrack, Player } from "./player.ts";
+import type { Recorder } from "./recorder.ts";
+import { unplayedText, violationsText } from "./report.ts";
+import { type Admission, bindSession, type Lane, type Session } from "./session.ts";
+import { TicketLine } from "./tickets.ts";
+import type { Trace, TraceEvent } from "./trace.ts";
+
+/** Where a deck's cassette is. */
+export interface DeckPlace {
+  /** Where it is stored, and under which name. */
+  readonly store: CassetteStore | undefined;
+  readonly name: string;
+  /** How messages call it. */
+  readonly display: string;
+  /** The cassette itself, instead of a stored one. */
+  readonly cassette?: Cassette | undefined;
+  /** The full name of what is recorded, kept inside. */
+  readonly title?: string | undefined;
+  /** `$schema` of a recording, for editors. */
+  readonly schema?: string | undefined;
+}
+
+/** Everything that a deck runs on. */
+export interface DeckParts {
+  readonly place: DeckPlace;
+  readonly options: DeckOptions;
+  readonly platform: Platform;
+  readonly redactor: Redactor;
+  readonly trace: Trace;
+  readonly mode: Deck["mode"];
+  readonly index?: CassetteIndex;
+  readonly matcher?: Matcher;
+  readonly recorder?: Recorder;
+  readonly facts?: RecordingFacts;
+  readonly replace?: boolean;
+  readonly unlock?: (() => Promise<void>) | undefined;
+  /** Ends the journal: its cassette was written, or it is kept for `wiretape recover`. */
+  readonly endJournal?: (keep: boolean) => Promise<void>;
+}
+
+/** A deck at work: the lanes, the two engines, and how it ends. */
+export class RunningDeck implements Deck {
+  readonly name = "";
+  readonly mode: Deck["mode"];
+  readonly #parts: DeckParts;
+  readonly #player: Player | undefined;
+  readonly #violations = new Violations();
+  readonly #lanes = new Map<string, Lane>();
+  readonly #vars = new Map<string, Promise<Json>>();
+  readonly #warnings: string[] = [];
+  #written: Cassette | undefined;
+  #ending: Promise<DeckReport> | undefined;
+
+  constructor(parts: DeckParts) {
+    this.#parts = parts;
+    this.mode = parts.mode;
+    const { index, matcher, options, platform, redactor, trace, place } = parts;
+    if (index !== undefined && matcher !== undefined) {
+      const { timing = "instant" } = options;
+      this.#player = new Player({
+        index,
+        matcher,
+        redactor,
+        trace,
+        platform,
+        clock: options.clock ?? platform.clock,
+        speed: timing === "instant" ? 0 : timing === "recorded" ? 1 : timing,
+        stallAfterMs: options.stallAfterMs ?? 4000,
+        name: place.display,
+        fail: (error) => this.#fail(error),
+      });
+    }
+    bindSession(this, this.#session(undefined));
+  }
+
+  get cassette(): Cassette | undefined {
+    return this.#written ?? this.#parts.index?.cassette();
+  }
+
+  get remaining(): number {
+    return this.#player?.cursors.left() ?? 0;
+  }
+
+  get played(): readonly PlayedTrack[] {
+    return this.#player?.played ?? [];
+  }
+
+  get unplayed(): readonly Track[] {
+    const { index } = this.#parts;
+    return index === undefined ? [] : this.#unplayed().map((track) => index.track(track));
+  }
+
+  get violations(): readonly WiretapeError[] {
+    return this.#violations.all;
+  }
+
+  get trace(): readonly TraceEvent[] {
+    return this.#parts.trace.events;
+  }
+
+  lane(name: string): Lane {
+    if (typeof name !== "string" || !/^[A-Za-z0-9][\w.-]*$/.test(name)) {
+      throw new OptionInvalid(
+        `${JSON.stringify(name)} is no name of a lane: it is letters, digits, "_", "." and "-", and begins with a letter or digit.`,
+      );
+    }
+    let lane = this.#lanes.get(name);
+    if (lane === undefined) {
+      lane = Object.freeze({ name });
+      this.#lanes.set(name, lane);
+      bindSession(lane, this.#session(name));
+    }
+    return lane;
+  }
+
+  expectViolation(code: WiretapeErrorCode): void {
+    this.#violations.expect(code);
+  }
+
+  async var<T extends Json>(name: string, make: () => T | Promise<T>): Promise<T> {
+    this.#refuseFinished(`deck.var("${name}") was called`);
+    let value = this.#vars.get(name) as Promise<T> | undefined;
+    if (value === undefined) {
+      value = this.#makeVar(name, make);
+      this.#vars.set(name, value);
+    }
+    return value;
+  }
+
+  finish(outcome: "passed" | "failed" = "passed"): Promise<DeckReport> {
+    this.#ending ??= this.#finish(outcome);
+    return this.#ending;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // Disposal cannot know the outcome: it never commits a recording, and asks nothing about what was left.
+    if (this.#ending === undefined) await this.finish("failed");
+  }
+
+  async #makeVar<T extends Json>(name: string, make: () => T | Promise<T>): Promise<T> {
+    const { index, recorder, place } = this.#parts;
+    const vars = index?.head.vars;
+    if (vars !== undefined && Object.hasOwn(vars, name)) return structuredClone(vars[name]) as T;
+    if (recorder === undefined && this.mode === "replay") {
+      const known = Object.keys(vars ?? {});
+      throw this.#fail(
+        new VarMissing(
+          `The variable "${name}" was not recorded.\n  cassette  ${place.display} ${known.length === 0 ? "has no variables" : `has ${known.join(", ")}`}\n  next      record again, or add it by hand under "vars"`,
+          { name, cassette: place.display },
+        ),
+      );
+    }
+    const value = await make();
+    recorder?.setVar(name, value);
+    return value;
+  }
+
+  #session(lane: string | undefined): Session {
+    const { redactor, recorder } = this.#parts;
+    const player = this.#player;
+    const line = new TicketLine();
+    const deck = this;
+    return {
+      mode: this.mode,
+      lane,
+      redactor,
+      admit(): Admission {
+        deck.#refuseFinished("A request was made");
+        if (player === undefined) {
+          // A recording takes its place when the request is made, a replay when it is claimed.
+          const recording = (recorder as Recorder).begin(lane);
+          return { recording, claim: () => ({ record: recording }), drop: recording.drop };
+        }
+        const ticket = line.take();
+        return {
+          recording: undefined,
+          claim: (kind, request) =>
+            ticket.use(() => {
+              if (recorder === undefined) return { play: player.claim(kind, lane, request) };
+              const play = player.tryClaim(kind, lane, request);
+              return play === undefined ? { record: recorder.begin(lane) } : { play };
+            }),
+          drop: ticket.drop,
+        };
+      },
+      sidecars: (files) => this.#loadSidecars(files),
+    };
+  }
+
+  async #loadSidecars(files: readonly Sidecar[]): Promise<(file: Sidecar) => Uint8Array> {
+    const { store, name, display } = this.#parts.place;
+    const folder = name.slice(0, name.lastIndexOf("/") + 1);
+    const loaded = new Map<string, Uint8Array>();
+    for (const file of files) {
+      const bytes = await store?.read(folder + file.path);
+      const fault =
+        bytes === undefined
+          ? "is not there"
+          : bytes.length !== file.size
+            ? `has ${bytes.length} bytes, ${file.size} were recorded`
+            : sha256Hex(bytes) !== file.sha256
+              ? "does not have the recorded digest"
+              : undefined;
+      if (bytes === undefined || fault !== undefined) {
+        throw this.#fail(
+          new SidecarBroken(
+            `The file ${file.path}, which belongs to ${display}, ${fault}.\n  next      restore it from version control, or record again`,
+            { cassette: display, path: file.path },
+          ),
+        );
+      }
+      loaded.set(file.path, bytes);
+    }
+    return (file) => loaded.get(file.path) as Uint8Array;
+  }
+
+  #fail<E extends WiretapeError>(error: E): E {
+    const entry = enter(error, this, this.#parts.platform);
+    this.#violations.add(error, () => {
+      entry.acknowledged = true;
+    });
+    return error;
+  }
+
+  #refuseFinished(what: string): void {
+    if (this.#ending !== undefined) throw this.#fail(finishedError(this.#parts.place.display, what));
+  }
+
+  #unplayed(): number[] {
+    const { index } = this.#parts;
+    const tracks: number[] = [];
+    for (let i = 0; i < (index?.size ?? 0); i++) if (this.#player?.cursors.plays(i) === 0) tracks.push(i);
+    return tracks;
+  }
+
+  async #finish(outcome: "passed" | "failed"): Promise<DeckReport> {
+    const { recorder } = this.#parts;
+    let written: { written?: string; parked?: string } = {};
+    recorder?.settleOpen();
+    this.#player?.stop(finishedError(this.#parts.place.display, "A stream was still being read"));
+    if (recorder !== undefined) written = await this.#endRecording(recorder, outcome);
+    this.#throwViolations();
+    if (outcome === "passed") this.#throwUnplayed();
+    return {
+      mode: this.mode,
+      outcome,
+      cassette: this.#parts.place.display,
+      played: new Set(this.played.map(({ id }) => id)).size,
+      recorded: recorder?.settled.length ?? 0,
+      ...written,
+      replacements: this.#parts.redactor.counts(),
+      returned: this.#player?.returned ?? 0,
+      warnings: this.#warnings,
+    };
+  }
+
+  async #endRecording(recorder: Recorder, outcome: "passed" | "failed"): Promise<{ written?: string; parked?: string }> {
+    const { place, facts, redactor, platform, options, replace = false, unlock, endJournal } = this.#parts;
+    const { store, name } = place;
+    const violated = this.#violations.open.length > 0;
+    let keepJournal = true;
+    try {
+      const text = provenText(recorder, facts as RecordingFacts, redactor, platform, options.redact?.waive ?? []);
+      if (outcome === "failed" || violated) {
+        const parked = recorder.settled.length === 0 ? undefined : await store?.park(name, encodeUtf8(text));
+        keepJournal = false;
+        return parked === undefined ? {} : { parked };
+      }
+      if (store !== undefined) await writeRecording(store, name, text, recorder, replace);
+      this.#written = parseCassette(text, { path: place.display });
+      keepJournal = false;
+      return store === undefined ? {} : { written: name };
+    } catch (error) {
+      // What must not be on a disk must not stay there as a journal either.
+      if (error instanceof SecretFound) keepJournal = false;
+      throw error;
+    } finally {
+      await endJournal?.(keepJournal);
+      await unlock?.();
+    }
+  }
+
+  #throwViolations(): void {
+    const open = this.#violations.open;
+    const [first] = open;
+    if (first !== undefined) {
+      if (open.length === 1) throw first;
+      const Kind = first.constructor as new (message: string, details: object, options: object) => WiretapeError;
+      const text = violationsText(open.map(({ message }) => message));
+      throw new Kind(text, { ...first.details, violations: open }, { cause: first });
+    }
+    const [unmet] = this.#violations.unmet;
+    if (unmet !== undefined) {
+      throw new ExpectationUnmet(
+        `A violation ${unmet} was expected, and none came.\n  next      take the expectation away, or make the program ask for what the recording does not allow`,
+        { expected: this.#violations.unmet },
+      );
+    }
+  }
+
+  #throwUnplayed(): void {
+    const { index, options } = this.#parts;
+    const player = this.#player;
+    if (index === undefined || player === undefined || this.mode !== "replay" || options.unplayed === "ignore") return;
+    const left = this.#unplayed().filter((track) => {
+      const { optional, repeat } = index.track(track);
+      return optional !== true && repeat === undefined;
+    });
+    if (left.length === 0) return;
+    const scene = { cassette: this.#parts.place.display, lane: undefined, tracks: index.size, left: this.remaining };
+    throw new UnplayedTracks(unplayedText({ scene, unplayed: left.map((track) => player.place(track)) }), {
+      cassette: scene.cassette,
+      tracks: left.map((track) => index.id(track)),
+    });
+  }
+}

@@ -1,0 +1,106 @@
+import { type CassetteIndex, indexCassette, openCassette } from "../cassette/open.ts";
+import { createRedactor } from "../cassette/redact/redactor.ts";
+import { scanForSecrets } from "../cassette/redact/scan.ts";
+import { trackStates } from "../cassette/seal.ts";
+import { CassetteExists, CassetteMissing, OptionInvalid, SealBroken } from "../errors.ts";
+import { type RecordingFacts, recordingHead } from "./commit.ts";
+import type { Deck } from "./deck.ts";
+import { createMatcher } from "./identity.ts";
+import { askedMode } from "./mode.ts";
+import { checkOptions, type DeckOptions } from "./options.ts";
+import type { Platform } from "./platform.ts";
+import { Recorder } from "./recorder.ts";
+import { existsText, missingText } from "./report.ts";
+import { type DeckPlace, RunningDeck } from "./running-deck.ts";
+import { Trace } from "./trace.ts";
+
+/** Opens a deck: decides the mode, reads or locks the cassette, and puts the two engines together. */
+export async function startDeck(place: DeckPlace, options: DeckOptions, platform: Platform): Promise<Deck> {
+  checkOptions(options);
+  const { store, name, display } = place;
+  const redactor = createRedactor(options.redact, platform.environment);
+  const asked = askedMode(options.mode, platform.environment);
+  const trace = new Trace();
+  const common = { place, options, platform, redactor, trace };
+  if (asked.mode === "live") return new RunningDeck({ ...common, mode: "live" });
+
+  const writes = asked.mode === "record" || asked.mode === "rerecord";
+  if (writes && place.cassette !== undefined) {
+    throw new OptionInvalid(`A deck over a given cassette replays it; mode ${asked.mode} needs a store and a name to write to.`);
+  }
+  const open = async (): Promise<CassetteIndex | undefined> => {
+    if (place.cassette !== undefined) return indexCassette(place.cassette);
+    const bytes = await store?.read(name);
+    return bytes === undefined ? undefined : openCassette(bytes, { path: display });
+  };
+  if (!writes) {
+    const index = await open();
+    if (index === undefined && asked.mode === "replay") {
+      throw new CassetteMissing(missingText({ path: display, mode: asked.mode, reason: asked.reason }), { path: display });
+    }
+    if (index !== undefined) {
+      const matcher = createMatcher(options.match, index.head.match, true);
+      if (options.integrity === "sealed") refuseEdited(index, display);
+      if (asked.mode !== "extend") return new RunningDeck({ ...common, mode: "replay", index, matcher });
+      return record(index);
+    }
+  }
+  return record(undefined);
+
+  async function record(base: CassetteIndex | undefined): Promise<Deck> {
+    // Who records holds the lock, so that two processes cannot both believe that the file is theirs to write.
+    const unlock = await store?.lock(name);
+    try {
+      const exists = base === undefined && asked.mode !== "rerecord" && (await store?.read(name)) !== undefined;
+      if (exists) throw new CassetteExists(existsText(display), { path: display });
+      const matcher = createMatcher(options.match, base?.head.match, base !== undefined);
+      const facts: RecordingFacts = {
+        display,
+        date: platform.date(),
+        title: place.title,
+        note: options.note,
+        match: matcher.stored,
+        schema: place.schema,
+        base: base?.text,
+      };
+      const waive = options.redact?.waive ?? [];
+      const journal = await store?.journal(name);
+      const recorder = new Recorder({
+        clock: options.clock ?? platform.clock,
+        redactor,
+        trace,
+        journal,
+        header: { ...recordingHead(facts, redactor), ...(base === undefined ? {} : { extends: display }) } as never,
+        firstNumber: base === undefined ? 1 : 1 + lastNumber(base),
+        gates: options.gates ?? "causal",
+        sidecarFolder: `${name.slice(name.lastIndexOf("/") + 1).replace(/\.cassette\.json$/, "")}.files`,
+        clean: (line) => scanForSecrets(line, { environment: platform.environment, waive }).length === 0,
+      });
+      const replace = asked.mode === "rerecord" || base !== undefined;
+      const mode = base === undefined ? "record" : "extend";
+      const endJournal = async (keep: boolean): Promise<void> => (keep ? journal?.close() : journal?.remove());
+      const parts = { ...common, mode, matcher, recorder, facts, replace, unlock, endJournal } as const;
+      return new RunningDeck(base === undefined ? parts : { ...parts, index: base });
+    } catch (error) {
+      await unlock?.();
+      throw error;
+    }
+  }
+}
+
+function refuseEdited(index: CassetteIndex, display: string): void {
+  const changed = [...trackStates(index.cassette())].filter(([, state]) => state !== "recorded");
+  const seal = index.seal;
+  if (changed.length === 0 && seal !== undefined) return;
+  const what = seal === undefined ? "it has no seal" : changed.map(([id, state]) => `track ${id} is ${state}`).join(", ");
+  throw new SealBroken(
+    `${display} is not as it was recorded: ${what}.\n  next      record again, or accept the edit with "wiretape seal ${display}", or open the deck with integrity "any"`,
+    { cassette: display, tracks: Object.fromEntries(changed) },
+  );
+}
+
+function lastNumber(index: CassetteIndex): number {
+  let last = 0;
+  for (let i = 0; i < index.size; i++) last = Math.max(last, Number(/^t(\d{1,9})$/.exec(index.id(i))?.[1] ?? 0));
+  return last;
+}
