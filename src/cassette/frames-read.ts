@@ -81,14 +81,19 @@ interface Sender {
   readonly indexes: number[];
 }
 
+/** Whether a sender is a process's pipe, whose chunks are pieces of a stream and not messages. */
+export function isPipe(from: SentChunk["from"]): boolean {
+  return from !== "client" && from !== "server";
+}
+
 /**
  * The chunks of a conversation: each sender's in its order, the senders' merged by time, then by the order of the file.
- * `messages`: the frames are whole messages, and `base64` or `binary` makes a binary one (WebSocket).
+ * Of a client's or server's messages `base64` or `binary` makes a binary one.
  */
 export function* sentChunks(
   frames: readonly Frame[],
   style: Style | undefined,
-  options: ReadOptions & { readonly messages: boolean },
+  options: ReadOptions,
 ): Generator<SentChunk, undefined> {
   const waiting = sendersOf(frames, options.at ?? 0).map((sender) => {
     const source = deliveries(sender.frames, style, options);
@@ -100,7 +105,7 @@ export function* sentChunks(
     if (first?.head === undefined) return undefined;
     const { chunk, index } = first.head;
     const frame = first.frames[index]!;
-    const binary = frame.binary === true || (options.messages && frame.base64 !== undefined);
+    const binary = frame.binary === true || (frame.base64 !== undefined && !isPipe(first.from));
     first.head = undefined;
     yield { from: first.from, ...chunk, ...(binary && { binary }) };
     first.head = first.source.next().value;

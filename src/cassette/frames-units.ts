@@ -30,7 +30,8 @@ interface Source extends Bytes {
   readonly sidecar: StoreSidecar | undefined;
 }
 
-const SIDECAR_SIZE = 256 * 1024;
+/** What is not JSON and larger than this may go to a file. */
+export const SIDECAR_SIZE = 256 * 1024;
 const BYTE_ORDER_MARK = "\ufeff";
 
 /** Cuts a body into units, in the most readable form that is exact. `media` says what to try first. */
@@ -200,4 +201,23 @@ function pieces(
     last = start;
   }
   return units;
+}
+
+/** Units that each end at the latest at the next of `offsets`: one that runs past it is kept as text or bytes. */
+export function splitUnits(units: readonly Unit[], whole: Uint8Array, offsets: ReadonlySet<number>): readonly Unit[] {
+  if (offsets.size === 0) return units;
+  const places = [...offsets].sort((a, b) => a - b);
+  const source: Source = { whole, starts: [], text: textReader(whole), sidecar: undefined };
+  let begin = 0;
+  let next = 0;
+  return units.flatMap((unit) => {
+    const inside: number[] = [];
+    while (next < places.length && places[next]! < unit.end) {
+      if (places[next]! > begin) inside.push(places[next]!);
+      next++;
+    }
+    const parts = [...inside, unit.end].map((end, i) => rawUnit(source, inside[i - 1] ?? begin, end));
+    begin = unit.end;
+    return inside.length === 0 ? [unit] : parts;
+  });
 }

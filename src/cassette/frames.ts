@@ -2,9 +2,9 @@ import { concatBytes, decodeUtf8, encodeBase64 } from "../wire/bytes.ts";
 import { recogniseJson } from "../wire/json.ts";
 import { encodeContent, type ReadSidecar } from "./content.ts";
 import type { Chunk, ChunkedBody, EventDraft, SentChunk } from "./draft.ts";
-import { deliveries, type ReadOptions, sentChunks } from "./frames-read.ts";
+import { deliveries, isPipe, type ReadOptions, sentChunks } from "./frames-read.ts";
 import { commonStyle, ownStyle } from "./frames-style.ts";
-import { findUnits, type StoreSidecar, type Unit } from "./frames-units.ts";
+import { findUnits, SIDECAR_SIZE, type StoreSidecar, splitUnits, type Unit } from "./frames-units.ts";
 import type { Body, Cut, Frame, Style } from "./schema.ts";
 
 export type { ReadOptions } from "./frames-read.ts";
@@ -112,23 +112,20 @@ function framesOf(body: Body | undefined): readonly Frame[] {
   return isList(body) ? body : [body];
 }
 
-/** What a chunk of a conversation is: a whole message (WebSocket, MCP), or a piece of a stream (a process's pipes). */
-export type Framing = "messages" | "stream";
-
 export interface FrameSentOptions {
-  readonly framing: Framing;
   readonly sidecar?: StoreSidecar | undefined;
 }
 
 /**
- * The readable form of a conversation. `openFrames` gives each sender's chunks back exactly; chunks of different senders
- * come in the order of their times.
+ * The readable form of a conversation. A chunk of a client's or server's is a whole message (WebSocket, MCP); those of a
+ * process's pipes are pieces of three streams. `openFrames` gives the same chunks back in the same order, as long as
+ * their times never decrease.
  */
 export function frameSent(
   chunks: readonly SentChunk[],
-  options: FrameSentOptions,
+  options: FrameSentOptions = {},
 ): { frames: readonly Frame[]; style?: Style } {
-  return options.framing === "messages" ? frameMessages(chunks, options) : frameStreams(chunks, options);
+  return chunks.some(({ from }) => isPipe(from)) ? frameStreams(chunks, options) : frameMessages(chunks, options);
 }
 
 function frameMessages(chunks: readonly SentChunk[], options: FrameSentOptions): { frames: Frame[]; style?: Style } {
@@ -142,8 +139,6 @@ function frameMessages(chunks: readonly SentChunk[], options: FrameSentOptions):
   });
   return { frames, ...(style && { style }) };
 }
-
-const SIDECAR_SIZE = 256 * 1024;
 
 function messageUnit({ bytes, binary = false }: SentChunk, sidecar: StoreSidecar | undefined): Unit {
   const end = bytes.length;
@@ -166,12 +161,14 @@ function frameStreams(chunks: readonly SentChunk[], options: FrameSentOptions): 
     stream.chunks.push(chunk);
     stream.order.push(index);
   }
-  const framed = [...streams].map(([from, stream]) => ({
-    from,
-    ...stream,
+  const tied = chunksTiedInTime(chunks);
+  const framed = [...streams].map(([from, stream]) => {
+    const bytes = joinChunks(stream.chunks);
     // Programs that talk over pipes talk in lines of JSON, if they talk JSON at all.
-    units: findUnits(joinChunks(stream.chunks), "application/x-ndjson", options.sidecar),
-  }));
+    const units = findUnits(bytes, "application/x-ndjson", options.sidecar);
+    const apart = new Set(bytes.starts.filter((_, i) => tied.has(stream.order[i]!)));
+    return { from, ...stream, units: splitUnits(units, bytes.whole, apart) };
+  });
   const style = commonStyle(framed.flatMap((stream) => stream.units));
   const placed: { frame: Frame; order: number }[] = [];
   for (const { from, chunks, order, units } of framed)
@@ -180,13 +177,29 @@ function frameStreams(chunks: readonly SentChunk[], options: FrameSentOptions): 
   return { frames: placed.map(({ frame }) => frame), ...(style && { style }) };
 }
 
+/**
+ * The indexes of chunks that follow another sender's chunk of the same time. A cut tells only a chunk's time, so these
+ * have to begin a frame to keep their place.
+ */
+function chunksTiedInTime(chunks: readonly SentChunk[]): Set<number> {
+  const tied = new Set<number>();
+  let first = 0; // where the run of chunks of this time begins
+  let mixed = false;
+  for (const [index, chunk] of chunks.entries()) {
+    if (chunk.at !== chunks[first]!.at) [first, mixed] = [index, false];
+    mixed ||= chunk.from !== chunks[first]!.from;
+    if (mixed) tied.add(index);
+  }
+  return tied;
+}
+
 /** Reads the frames of a conversation chunk by chunk, as they were sent. */
 export function openFrames(
   frames: readonly Frame[],
   style: Style | undefined,
-  options: ReadOptions & { readonly framing: Framing },
+  options: ReadOptions = {},
 ): { next(): SentChunk | undefined } {
-  const source = sentChunks(frames, style, { ...options, messages: options.framing === "messages" });
+  const source = sentChunks(frames, style, options);
   return { next: () => source.next().value };
 }
 

@@ -12,8 +12,8 @@ export { errorToStored, storedToError } from "./stored-error.ts";
 
 type JsonObject = { readonly [key: string]: Json };
 
-/** Deeper values are refused: everything that walks a tree may recurse. */
-const DEPTH_LIMIT = 1000;
+/** Deeper values are refused: whatever walks a tree may recurse, and a map adds three levels to each of its own. */
+const DEPTH_LIMIT = 300;
 
 interface Place {
   /** The value's place, from `$`. Made only when it is needed: for an error. */

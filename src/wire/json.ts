@@ -27,8 +27,8 @@ export interface RecognisedJson {
 
 type Escape = NonNullable<JsonStyle["escape"]>;
 
-/** Trees deeper than this are not made: everything that walks a tree may recurse. */
-const DEPTH_LIMIT = 1000;
+/** Texts that nest deeper are not made trees: whatever walks a tree may recurse, and a `$literal` adds a level to each. */
+const DEPTH_LIMIT = 500;
 const INDENT_LIMIT = 16;
 
 /** The exact text of a tree in a style, with `pad` spaces before the last bracket. */
@@ -69,7 +69,7 @@ export function recogniseJson(text: string): RecognisedJson | undefined {
 
 /**
  * The tree of any JSON text, whatever its style, with numbers as they are written; of duplicate keys the last wins.
- * `undefined` when the text is not JSON, or nests deeper than 1000 levels.
+ * `undefined` when the text is not JSON, or nests deeper than 500 levels.
  */
 export function parseJsonTree(text: string): Json | undefined {
   const plain = parsePlain(text);

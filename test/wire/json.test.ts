@@ -174,16 +174,19 @@ describe("recogniseJson", () => {
 
   it("gives up on hostile depth instead of the stack", () => {
     const deep = (levels: number): string => `${"[".repeat(levels)}1.0${"]".repeat(levels)}`;
-    expect(encode(recogniseJson(deep(1000)))).toBe(deep(1000));
-    expect(recogniseJson(deep(1001))).toBeUndefined();
+    expect(encode(recogniseJson(deep(500)))).toBe(deep(500));
+    expect(recogniseJson(deep(501))).toBeUndefined();
     expect(recogniseJson(deep(200_000))).toBeUndefined();
     expect(parseJsonTree(deep(200_000))).toBeUndefined();
     expect(recogniseJson("[".repeat(200_000))).toBeUndefined();
   });
 
   it("reads ten megabytes of one string in every escape", () => {
-    for (const escape of ["none", "ascii", "html", "slash"] as const) {
-      const text = encodeJson({ a: 'é/<"\\'.repeat(600_000) + "x".repeat(10_000_000) }, { colon: ": ", escape });
+    for (const escaping of ["none", "ascii", "html", "slash"] as const) {
+      const text = encodeJson(
+        { a: 'é/<"\\'.repeat(600_000) + "x".repeat(10_000_000) },
+        { colon: ": ", escape: escaping },
+      );
       expect(encode(recogniseJson(text)) === text).toBe(true);
     }
   });
