@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import * as browser from "../src/browser.ts";
+import * as index from "../src/index.ts";
+import * as runner from "../src/vitest.ts";
+
+// Frozen literals on purpose: a name that appears or disappears here is a change of the public surface, to be meant.
+const NEUTRAL = [
+  "CassetteBusy",
+  "CassetteExists",
+  "CassetteInvalid",
+  "CassetteMissing",
+  "DeckFinished",
+  "ExpectationUnmet",
+  "FrameMismatch",
+  "OptionInvalid",
+  "OutOfOrder",
+  "PeerMissing",
+  "ReplayStalled",
+  "ScriptExhausted",
+  "SealBroken",
+  "SecretFound",
+  "SidecarBroken",
+  "UnplayedTracks",
+  "UnrecordedRequest",
+  "VarMissing",
+  "VerifyFailed",
+  "WiretapeError",
+  "createDeck",
+  "editText",
+  "formatCassette",
+  "isWiretapeError",
+  "lintCassette",
+  "matchTrace",
+  "memoryStore",
+  "parseCassette",
+  "sealText",
+  "tapeFetch",
+  "tapeFunction",
+  "tapeObject",
+  "trackStates",
+];
+
+test("wiretape", () => {
+  expect(Object.keys(index).toSorted()).toEqual([...NEUTRAL, "fileStore", "openDeck", "withDeck"].toSorted());
+});
+
+test("wiretape in a browser: the same without files", () => {
+  expect(Object.keys(browser).toSorted()).toEqual(NEUTRAL.toSorted());
+});
+
+test("wiretape/vitest", () => {
+  expect(Object.keys(runner).toSorted()).toEqual(["test", "useDeck"]);
+});
