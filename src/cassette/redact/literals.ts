@@ -1,0 +1,83 @@
+/**
+ * Many literals looked for in one pass over a text (Wu and Manber's algorithm with blocks of two characters). The cost
+ * is that of the text, hardly that of the number of literals, and a literal can be added at any time.
+ *
+ * Literals are told apart by their ends, because the beginnings of secrets are alike (`eyJhbGciOi…`) and the ends not.
+ */
+
+/** A set of literals, each with a value that is handed to the visitor. */
+export interface Literals<T> {
+  readonly size: number;
+  /** Adds a literal of at least two characters. Characters are Latin-1. */
+  add(literal: string, value: T): void;
+  /** Visits every occurrence, overlapping ones too, in the order of their ends. */
+  each(text: string, visit: (value: T, start: number, end: number) => void): void;
+}
+
+interface Entry<T> {
+  readonly literal: string;
+  readonly value: T;
+}
+
+const maxWindow = 32;
+
+// The case bit is set in both characters: "A" and "a" share a block, and so do some others, which the comparison tells apart.
+const block = (a: number, b: number): number => (((a | 32) & 127) << 7) | ((b | 32) & 127);
+
+export function createLiterals<T>(options: { ignoreCase?: boolean } = {}): Literals<T> {
+  const ignoreCase = options.ignoreCase ?? false;
+  const entries: Entry<T>[] = [];
+  const shifts = new Uint8Array(1 << 14);
+  const buckets: (Entry<T>[] | undefined)[] = [];
+  let window = maxWindow;
+
+  function index(entry: Entry<T>): void {
+    const { literal } = entry;
+    const first = literal.length - window;
+    for (let i = 1; i < window; i++) {
+      const at = block(literal.charCodeAt(first + i - 1), literal.charCodeAt(first + i));
+      shifts[at] = Math.min(shifts[at]!, window - 1 - i);
+      if (i === window - 1) (buckets[at] ??= []).push(entry);
+    }
+  }
+
+  function matches(text: string, literal: string, start: number): boolean {
+    if (start < 0) return false;
+    if (!ignoreCase) return text.startsWith(literal, start);
+    return text.slice(start, start + literal.length).toLowerCase() === literal;
+  }
+
+  shifts.fill(window - 1);
+  return {
+    get size() {
+      return entries.length;
+    },
+    add(literal, value) {
+      if (literal.length < 2) throw new RangeError("a literal has at least two characters");
+      const entry = { literal: ignoreCase ? literal.toLowerCase() : literal, value };
+      entries.push(entry);
+      if (literal.length >= window) return index(entry);
+      window = literal.length;
+      shifts.fill(window - 1);
+      buckets.length = 0;
+      for (const each of entries) index(each);
+    },
+    each(text, visit) {
+      if (entries.length === 0) return;
+      const { length } = text;
+      let i = window - 1;
+      while (i < length) {
+        const at = block(text.charCodeAt(i - 1), text.charCodeAt(i));
+        const shift = shifts[at]!;
+        if (shift > 0) {
+          i += shift;
+          continue;
+        }
+        i++;
+        for (const { literal, value } of buckets[at]!) {
+          if (matches(text, literal, i - literal.length)) visit(value, i - literal.length, i);
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,139 @@
+import type { Found, Setting } from "./found.ts";
+import { endOfQuoted, findJsonValues } from "./json-places.ts";
+import { ruleOfName, ruleOfParameter } from "./names.ts";
+import { isSecretValue, looksRandom } from "./values.ts";
+import { decodeQuery } from "./views.ts";
+
+const identifier = /[\w.-]/;
+const longestName = 64;
+
+/** The name that ends here: `api_key` of `…"api_key`. */
+function nameBefore(text: string, end: number): string {
+  let start = end;
+  while (start > 0 && end - start <= longestName && identifier.test(text[start - 1]!)) start--;
+  return text.slice(start, end);
+}
+
+function endOfParameter(text: string, from: number, kind: Setting["kind"]): number {
+  const delimiter = kind === "query" ? /[&#]/g : /[&#\s"'<>\\;)\]}`]/g;
+  delimiter.lastIndex = from;
+  return delimiter.exec(text)?.index ?? text.length;
+}
+
+/** `key` and `code` name many things. They are credentials where what stands beside them says so. */
+function isDoubtfulCredential(name: string, value: string, text: string, at: number): boolean {
+  const around = text.slice(Math.max(0, at - 512), at + 512);
+  if (name.toLowerCase() === "code")
+    return /[?&#](?:state|grant_type|client_id|redirect_uri|code_verifier)=|^grant_type=/.test(around);
+  return /\bgoogleapis\.com[/:]/.test(around) || (value.length >= 20 && looksRandom(value) && /^[\w-]+$/.test(value));
+}
+
+const argument = /(?:^|[\s"'`[(,])-{1,2}$/;
+const wordStart = /(?:^|[\s"'`([{,;])$/;
+
+/** Whether what stands before a name makes `name=` an assignment: of a query, a form, an option, the environment. */
+function isAssigned(text: string, start: number, name: string, kind: Setting["kind"]): boolean {
+  const before = text[start - 1];
+  if (before === undefined || "?&#;[".includes(before)) return true;
+  if (kind === "query") return false;
+  const lead = text.slice(Math.max(0, start - 3), start);
+  if (argument.test(lead)) return true;
+  return wordStart.test(lead) && (kind === "message" || /^[A-Z][A-Z\d_]{3,}$/.test(name));
+}
+
+function afterEquals(text: string, fullName: string, end: number, at: number, setting: Setting): Found[] {
+  const name = fullName.replace(/^-+/, "");
+  const own = setting.queries.get(name.toLowerCase());
+  const known = own === undefined ? ruleOfParameter(name) : { rule: own, doubtful: false };
+  if (known === undefined) return [];
+  const { kind } = setting;
+  if (!isAssigned(text, end - name.length, name, kind)) return [];
+  let start = at + 1;
+  const quote = text[start];
+  let stop: number;
+  if (kind !== "query" && (quote === '"' || quote === "'")) {
+    start++;
+    stop = endOfQuoted(text, start, quote);
+  } else stop = endOfParameter(text, start, kind);
+  const secret = decodeQuery(text.slice(start, stop));
+  if (!isSecretValue(secret) || (known.doubtful && !isDoubtfulCredential(name, secret, text, end))) return [];
+  return [{ rule: known.rule, start, end: stop, secret }];
+}
+
+const headerNames = /^(?:authorization|proxy-authorization|cookie|set-cookie|x-[a-z-]+|api-key)$/i;
+const afterColon = /:[ \t]{0,16}/y;
+
+/**
+ * `Authorization: Bearer …` on a line of its own, and in messages `password: …` after any word. Prose has such lines
+ * too ("Unexpected token: identifier"): what stands there must look made by a machine, but for passwords and secrets.
+ */
+function afterHeaderName(text: string, name: string, rule: string, end: number, kind: Setting["kind"]): Found[] {
+  const before = text[end - name.length - 1];
+  const header = headerNames.test(name);
+  const lineStart = before === undefined || before === "\n" || before === "\r";
+  if (kind === "query" || !(kind === "message" || (header && lineStart))) return [];
+  afterColon.lastIndex = end;
+  if (!afterColon.test(text)) return [];
+  const start = afterColon.lastIndex;
+  const delimiter = header ? /[\r\n"'`]/g : /[\s"'`,;)\]}]/g;
+  delimiter.lastIndex = start;
+  const stop = delimiter.exec(text)?.index ?? text.length;
+  const secret = text.slice(start, stop);
+  if (!isSecretValue(secret) || secret.includes("REDACTED-")) return [];
+  const believed =
+    looksRandom(secret.slice(secret.lastIndexOf(" ") + 1)) || (kind === "message" && /^passw|secret/.test(rule));
+  return believed || (kind === "message" && header) ? [{ rule, start, end: stop, secret }] : [];
+}
+
+/** The value of a field: `<password>…</password>`. */
+function inElement(text: string, name: string, rule: string, end: number): Found[] {
+  const before = text[end - name.length - 1];
+  if (before !== "<" && before !== ":") return [];
+  const close = text.indexOf("<", end);
+  const stop = close < 0 ? text.length : close;
+  const secret = text.slice(end + 1, stop);
+  return isSecretValue(secret.trim()) ? [{ rule, start: end + 1, end: stop, secret }] : [];
+}
+
+const partHeaders = /"[^\r\n]{0,512}\r?\n(?:[^\r\n]{1,512}\r?\n){0,8}\r?\n/y;
+const inputValue = /["'][^<>]{0,256}?\bvalue=["']/y;
+
+/** The value of a field that has a `name="…"`: a part of a multipart body, an input of a form. */
+function inNamedField(text: string, name: string, rule: string, end: number): Found[] {
+  if (!text.endsWith("name=", end - name.length - 1)) return [];
+  partHeaders.lastIndex = end;
+  inputValue.lastIndex = end;
+  let start: number;
+  let stop: number;
+  if (partHeaders.test(text)) {
+    start = partHeaders.lastIndex;
+    const boundary = text.indexOf("\n--", start);
+    stop = boundary < 0 ? text.length : text[boundary - 1] === "\r" ? boundary - 1 : boundary;
+  } else if (inputValue.test(text)) {
+    start = inputValue.lastIndex;
+    stop = endOfQuoted(text, start, text[start - 1]!);
+  } else return [];
+  const secret = text.slice(start, stop);
+  return isSecretValue(secret) ? [{ rule, start, end: stop, secret }] : [];
+}
+
+const afterKey = /["']\s{0,16}:\s{0,64}/y;
+
+/** What stands where a name that ends at `end` says that a credential stands. */
+export function findPlace(text: string, end: number, setting: Setting): readonly Found[] {
+  let at = end;
+  let next = text[end];
+  if (next === "]" && text[end + 1] === "=") next = text[++at]; // user[password]=…
+  if (next !== '"' && next !== "'" && next !== "=" && next !== ":" && next !== ">") return [];
+  const name = nameBefore(text, end);
+  if (next === "=") return afterEquals(text, name, end, at, setting);
+  const rule = setting.keys.get(name.toLowerCase()) ?? ruleOfName(name);
+  if (rule === undefined) return [];
+  if (next === ":") return afterHeaderName(text, name, rule, end, setting.kind);
+  if (next === ">") return inElement(text, name, rule, end);
+  const keyStart = end - name.length - 1;
+  if (text[keyStart] !== next) return [];
+  afterKey.lastIndex = end;
+  if (afterKey.test(text)) return findJsonValues(text, afterKey.lastIndex, keyStart, name, rule);
+  return inNamedField(text, name, rule, end);
+}
