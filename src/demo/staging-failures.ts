@@ -2,6 +2,7 @@ import { STATUS_CODES } from "node:http";
 import {
   type Exchange,
   flush,
+  flushApart,
   openStream,
   pause,
   readCount,
@@ -40,10 +41,8 @@ async function torn(exchange: Exchange): Promise<void> {
 
 async function sseTorn(exchange: Exchange): Promise<void> {
   openStream(exchange, "text/event-stream");
-  for (const text of ['data: {"step":1}\n\n', 'data: {"step":2}\n\n', 'data: {"st']) {
-    if (!(await flush(exchange, text)) || !(await pause(exchange.paceMs, exchange.signal))) return;
-  }
-  exchange.request.socket.destroy();
+  const pieces = ['data: {"step":1}\n\n', 'data: {"step":2}\n\n', 'data: {"st'];
+  if (await flushApart(exchange, pieces)) exchange.request.socket.destroy();
 }
 
 /** Lets the connection stand without an answer, until the client or the server gives up. */

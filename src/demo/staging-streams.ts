@@ -1,12 +1,4 @@
-import {
-  type Exchange,
-  flush,
-  flushApart,
-  openStream,
-  pause,
-  readCount,
-  type StagingRoute,
-} from "./staging-exchange.ts";
+import { type Exchange, flush, flushApart, openStream, readCount, type StagingRoute } from "./staging-exchange.ts";
 
 const mebibyte = 1 << 20;
 const blockSize = 1 << 16;
@@ -38,10 +30,8 @@ async function drip(exchange: Exchange): Promise<void> {
   const chunks = readCount(exchange, "chunks", 4, 10_000);
   const everyMs = readCount(exchange, "everyMs", exchange.paceMs, 60_000);
   openStream(exchange, "text/plain; charset=utf-8");
-  for (let i = 1; i <= chunks; i++) {
-    if (!(await flush(exchange, `drop ${i} of ${chunks}\n`)) || !(await pause(everyMs, exchange.signal))) return;
-  }
-  exchange.response.end();
+  const drops = Array.from({ length: chunks }, (_, i) => `drop ${i + 1} of ${chunks}\n`);
+  if (await flushApart(exchange, drops, everyMs)) exchange.response.end();
 }
 
 /** Bytes that look random; each block of 64 KiB begins with its offset, so that no two are the same. */

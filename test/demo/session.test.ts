@@ -37,14 +37,16 @@ test("a session sees what the server does", async () => {
   expect(body(watch!)).toContain(JSON.parse(body(send!)).runId);
   expect(textOf(watch!.chunks.at(-1)!)).toContain("run.completed");
   expect(watch!.chunks.length).toBeGreaterThan(8);
-  expect([exported!.chunks.length, greeting!.chunks.length, avatar!.chunks[0]?.[0]]).toEqual([4, 2, 0x89]);
+  expect(exported!.chunks.length).toBeGreaterThan(1);
+  expect(body(greeting!)).toContain("你好");
+  expect(avatar!.chunks[0]?.[0]).toBe(0x89);
   expect(body(torn!)).toBe("The rest of this sentenc");
   expect(torn!.error).toMatchObject({ name: "TypeError", message: "terminated", cause: { code: "UND_ERR_SOCKET" } });
   expect(steps[8]!.detail).toBe("200, 1 chunk, 24 bytes, then TypeError: terminated (UND_ERR_SOCKET)");
   expect(requests.filter((request) => request.error !== undefined)).toEqual([torn]);
 });
 
-test("against servers that do the same it is the same, but for addresses and the date", async () => {
+test("against servers that do the same it is the same, but for addresses, chunks and the date", async () => {
   const run = async (): Promise<unknown> => {
     const server = await startStagingServer({ paceMs: 1 });
     const { requests } = await runStagingSession(fetch, server.url);
@@ -53,6 +55,7 @@ test("against servers that do the same it is the same, but for addresses and the
       ...request,
       url: request.url.slice(server.url.length),
       headers: request.headers?.filter(([name]) => name !== "date"),
+      chunks: body(request), // how a body falls into chunks is up to the network
     }));
   };
   expect(await run()).toEqual(await run());

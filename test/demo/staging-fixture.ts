@@ -19,7 +19,7 @@ export function useStaging(options?: StagingOptions): {
   };
 }
 
-/** The chunks of a body as text, a chunk an element; ends with the error's code where it broke. */
+/** The chunks of a body as they came; `code` is the error's where it broke. */
 export async function chunksOf(response: Response): Promise<{ chunks: Uint8Array[]; code?: string }> {
   const chunks: Uint8Array[] = [];
   try {
