@@ -23,9 +23,10 @@ export function readRequest(input: FetchInput, init: RequestInit | undefined): H
   const body = init?.body;
   if (input instanceof Request || !isPlain(body)) return readWhole(input, init);
   const url = absolute(input);
-  // The platform's own error for a URL that is none, and for a GET with a body.
   const method = normalMethod(init?.method ?? "GET");
-  if (url === undefined || (body != null && (method === "GET" || method === "HEAD"))) return readWhole(input, init);
+  // The platform's own error for a URL that is none, for a method that it refuses, and for a GET with a body.
+  if (url === undefined || !/^(?!CONNECT$|TRACE$|TRACK$)[\w!#$%&'*+.^`|~-]+$/i.test(method)) return readWhole(input, init);
+  if (body != null && (method === "GET" || method === "HEAD")) return readWhole(input, init);
   const headers = listHeaders(init?.headers);
   if (headers === undefined) return readWhole(input, init);
   const type = body instanceof URLSearchParams ? "application/x-www-form-urlencoded;charset=UTF-8" : "text/plain;charset=UTF-8";

@@ -35,24 +35,25 @@ export class RecordedResponse extends Response {
     this.#facts = facts;
   }
 
+  // The platform's constructor reads `status` before there are facts.
   override get status(): number {
-    return this.#facts.status;
+    return #facts in this ? this.#facts.status : super.status;
   }
 
   override get statusText(): string {
-    return this.#facts.reason;
+    return #facts in this ? this.#facts.reason : super.statusText;
   }
 
   override get ok(): boolean {
-    return this.#facts.status >= 200 && this.#facts.status <= 299;
+    return this.status >= 200 && this.status <= 299;
   }
 
   override get url(): string {
-    return this.#facts.url;
+    return #facts in this ? this.#facts.url : super.url;
   }
 
   override get redirected(): boolean {
-    return this.#facts.redirected;
+    return #facts in this ? this.#facts.redirected : super.redirected;
   }
 
   override get type(): ResponseType {

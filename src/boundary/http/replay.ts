@@ -91,14 +91,15 @@ function bodyStream(
     at = (next as Chunk).at;
     next = later;
     later = next === undefined ? undefined : reader.next();
-    // A chunk of no bytes takes its turn; a byte stream cannot hand it on.
-    if (bytes.length > 0) controller.enqueue(bytes as Uint8Array<ArrayBuffer>);
+    // A chunk of no bytes takes its turn; a byte stream cannot hand it on. (Enqueueing detaches the bytes.)
+    const empty = bytes.length === 0;
+    if (!empty) controller.enqueue(bytes as Uint8Array<ArrayBuffer>);
     play.note({ kind: "frame", boundary: "http" });
     if (next === undefined && end === undefined) {
       stop();
       controller.close();
       controller.byobRequest?.respond(0);
-    } else if (bytes.length === 0) return void pull(controller);
+    } else if (empty) return void pull(controller);
   };
   const pull = (controller: ReadableByteStreamController): Promise<void> | undefined => {
     if (next === undefined) return endOf(controller);
