@@ -4,7 +4,7 @@ import { type Fault, formatPath, type Path } from "./fault.ts";
 import { deepFreeze } from "./freeze.ts";
 import type { Issue } from "./invalid.ts";
 import { cassetteLayout } from "./layout.ts";
-import type { Limits } from "./limits.ts";
+import { type Limits, tooDeep, tooLarge, tooMany } from "./limits.ts";
 import { tooDeepAt } from "./nesting.ts";
 import { type Position, positionsIn } from "./position.ts";
 import { checkRules } from "./rules.ts";
@@ -89,17 +89,4 @@ function deleteAt(value: unknown, path: Path): void {
 
 function isJustBelow(path: Path, above: Path): boolean {
   return path.length === above.length + 1 && above.every((step, i) => path[i] === step);
-}
-
-/** The sentence for a text that is over the limit. */
-export function tooLarge(size: number, limits: Limits): string {
-  return `the file is larger than the limit of ${limits.size} (it has ${size}); raise limits.size if you trust it`;
-}
-
-export function tooDeep(limits: Limits): string {
-  return `lists and objects nest deeper than the limit of ${limits.depth}; raise limits.depth if you trust the file`;
-}
-
-export function tooMany(count: number, limits: Limits): string {
-  return `${count} tracks are more than the limit of ${limits.tracks}; raise limits.tracks if you trust the file`;
 }

@@ -54,7 +54,8 @@ function pass(): void {
 
 function build(node: SchemaNode): Check {
   if (node.oneOf && !node.properties) return byKind(node.oneOf);
-  if (node.anyOf) return anyOf(node.anyOf, describe(node));
+  const branches = branchesOf(node);
+  if (branches !== undefined) return anyOf(branches, describe(node));
   if (node.const !== undefined || node.enum) return oneOf(node);
   switch (node.type) {
     case "object":
@@ -72,6 +73,11 @@ function build(node: SchemaNode): Check {
     default:
       return pass;
   }
+}
+
+/** The branches of a union: `anyOf`, or a list of types. */
+function branchesOf(node: SchemaNode): readonly SchemaNode[] | undefined {
+  return typeof node.type === "object" ? node.type.map((type) => ({ ...node, type })) : node.anyOf;
 }
 
 function fail(report: Report, message: string): void {
@@ -234,7 +240,7 @@ function byKind(branches: readonly SchemaNode[]): Check {
   };
 }
 
-function hasType(value: unknown, type: string | undefined): boolean {
+function hasType(value: unknown, type: SchemaNode["type"]): boolean {
   if (value === null) return type === "null";
   if (Array.isArray(value)) return type === "array";
   return typeof value === (type === "integer" ? "number" : type);
@@ -247,10 +253,12 @@ function isPlainObject(value: unknown): value is Readonly<Record<string, unknown
 /** What would be right, as it continues "must be …". */
 function describe(node: SchemaNode): string {
   const target = resolve(node);
+  if (target === cassetteJsonSchema) return "a cassette, an object";
   if (target.description !== undefined && target.description !== "a remark for people") return target.description;
   if (target.const !== undefined) return JSON.stringify(target.const);
   if (target.enum) return alternatives(target.enum.map((value) => JSON.stringify(value)));
-  if (target.anyOf) return alternatives(target.anyOf.map(describe));
+  const branches = branchesOf(target);
+  if (branches !== undefined) return alternatives(branches.map(describe));
   switch (target.type) {
     case "string":
       return target.pattern === undefined ? "a text" : `a text like ${target.pattern}`;

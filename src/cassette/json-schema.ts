@@ -4,7 +4,7 @@ import document from "./cassette.schema.json" with { type: "json" };
 export interface SchemaNode {
   readonly $ref?: string;
   readonly description?: string;
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly pattern?: string;

@@ -36,3 +36,16 @@ export function limitsOf(options: ReadOptions): Limits {
   }
   return limits as unknown as Limits;
 }
+
+/** The sentences for what is over a limit. */
+export function tooLarge(size: number, limits: Limits): string {
+  return `the file is larger than the limit of ${limits.size} (it has ${size}); raise limits.size if you trust it`;
+}
+
+export function tooDeep(limits: Limits): string {
+  return `lists and objects nest deeper than the limit of ${limits.depth}; raise limits.depth if you trust the file`;
+}
+
+export function tooMany(count: number, limits: Limits): string {
+  return `${count} tracks are more than the limit of ${limits.tracks}; raise limits.tracks if you trust the file`;
+}

@@ -1,8 +1,8 @@
 import { decodeUtf8 } from "../wire/bytes.ts";
-import { readCarefully, tooLarge } from "./careful.ts";
+import { readCarefully } from "./careful.ts";
 import type { CassetteIndex } from "./cassette-index.ts";
 import { cassetteInvalid } from "./invalid.ts";
-import { limitsOf, type ReadOptions } from "./limits.ts";
+import { limitsOf, type ReadOptions, tooLarge } from "./limits.ts";
 import { formatCassette } from "./print.ts";
 import type { Cassette, Track } from "./schema.ts";
 import { indexSealedText } from "./sealed-index.ts";

@@ -4,7 +4,7 @@ import { contentText, encodeContent } from "./content.ts";
 import { formatCassette } from "./print.ts";
 import type { Body, Cassette, Frame, Seal, StoredError, Style, Track } from "./schema.ts";
 import { attachSeal } from "./sealed-text.ts";
-import { soundCassette } from "./sound.ts";
+import { requireSound } from "./sound.ts";
 
 /** What a seal says of a track: as it was recorded, changed since, or not recorded at all. */
 export type TrackState = "recorded" | "edited" | "authored";
@@ -56,7 +56,8 @@ export function trackStates(cassette: Cassette): Map<string, TrackState> {
  * checksum vouches for the rules, too.
  */
 export function formatSealed(cassette: Cassette): string {
-  const { seal, ...unsealed } = soundCassette(cassette);
+  requireSound(cassette);
+  const { seal, ...unsealed } = cassette;
   return attachSeal(formatCassette(unsealed), seal ?? sealOf(cassette));
 }
 

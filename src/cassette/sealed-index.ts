@@ -1,10 +1,9 @@
-import { tooMany } from "./careful.ts";
 import type { CassetteIndex } from "./cassette-index.ts";
 import { checkShape, checkTrackShape } from "./check.ts";
 import { type Fault, formatPath } from "./fault.ts";
 import { deepFreeze, nestsDeeper } from "./freeze.ts";
 import { cassetteInvalid } from "./invalid.ts";
-import type { Limits } from "./limits.ts";
+import { type Limits, tooDeep, tooMany } from "./limits.ts";
 import type { Cassette, Track, TrackKind } from "./schema.ts";
 import { readSealedText } from "./sealed-text.ts";
 import { markSound } from "./sound.ts";
@@ -139,7 +138,7 @@ function parseTrack(text: string, i: number, limits: Limits, faults: Fault[]): u
     return undefined;
   }
   // Two levels are above the track.
-  if (nestsDeeper(value, limits.depth - 2)) faults.push({ path, message: `nests deeper than ${limits.depth}` });
+  if (nestsDeeper(value, limits.depth - 2)) faults.push({ path, message: tooDeep(limits) });
   else faults.push(...checkTrackShape(value, path));
   return value;
 }

@@ -30,24 +30,31 @@ export function readSyntax(text: string): { root: Node | undefined; faults: Synt
     });
     return { root: undefined, faults };
   }
-  faults.push(...explain(source, errors));
+  faults.push(...explain(source, errors, root.offset + root.length));
   return { root, faults };
 }
 
-function explain(text: string, errors: readonly ParseError[]): SyntaxFault[] {
+function explain(text: string, errors: readonly ParseError[], rootEnd: number): SyntaxFault[] {
   const end = text.trimEnd().length;
-  const cutOff = errors.some(({ error, offset }) => offset >= end && isOpenEnd(printParseErrorCode(error)));
+  const coded = errors.map(({ error, offset, length }) => ({ code: printParseErrorCode(error), offset, length }));
+  // A comment without an end swallows the rest, brackets included.
+  const comment = coded.find(({ code }) => code === "UnexpectedEndOfComment");
+  const cutOff = coded.some(({ code, offset }) => offset >= end && isOpenEnd(code));
   const faults: SyntaxFault[] = [];
   let before = "";
-  for (const { error, offset, length } of errors) {
-    const code = printParseErrorCode(error);
+  for (const { code, offset, length } of coded) {
     // The parser reports what it skipped and then, once more, that a value is absent there.
     const echo = code === "ValueExpected" && (before === "InvalidSymbol" || before === "PropertyNameExpected");
     before = code;
-    if (echo || (cutOff && offset + length >= end)) continue;
+    const atEnd = offset + length >= end && code !== "UnexpectedEndOfComment";
+    if (echo || (cutOff && atEnd)) continue;
+    if (offset >= rootEnd && !cutOff && comment === undefined) {
+      faults.push({ offset, message: sentence("EndOfFileExpected", text.slice(offset, offset + length)) });
+      break; // what follows the end is junk as a whole
+    }
     faults.push({ offset, message: sentence(code, text.slice(offset, offset + length)) });
   }
-  if (cutOff) faults.push({ offset: end, message: cutOffSentence(text) });
+  if (cutOff && comment === undefined) faults.push({ offset: end, message: cutOffSentence(text) });
   return faults;
 }
 
@@ -65,14 +72,15 @@ function cutOffSentence(text: string): string {
 }
 
 function sentence(code: string, token: string): string {
-  const seen =
-    token.trim() === "" ? "" : `, not ${JSON.stringify(token.length > 40 ? `${token.slice(0, 36)}…` : token)}`;
+  const clipped = token.length > 40 ? `${token.slice(0, 36)}…` : token;
+  const shown = clipped.startsWith('"') ? clipped : JSON.stringify(clipped);
+  const seen = token.trim() === "" ? "" : `, not ${shown}`;
   switch (code) {
     case "InvalidSymbol":
-      return `${JSON.stringify(token.slice(0, 40))} is no JSON value (texts stand in double quotes; the words are true, false and null)`;
+      return `${shown} is no JSON value (texts stand in double quotes; the words are true, false and null)`;
     case "InvalidNumberFormat":
     case "UnexpectedEndOfNumber":
-      return `${JSON.stringify(token)} is no JSON number`;
+      return `${shown} is no JSON number`;
     case "PropertyNameExpected":
       return `a key in double quotes must stand here${seen}`;
     case "ValueExpected":
@@ -80,7 +88,7 @@ function sentence(code: string, token: string): string {
     case "ColonExpected":
       return `":" must stand between a key and its value${seen}`;
     case "CommaExpected":
-      return `a comma is missing before this${seen === "" ? "" : ` (${seen.slice(6)})`}`;
+      return `a comma is missing before ${token.trim() === "" ? "this" : shown}`;
     case "EndOfFileExpected":
       return `the cassette ends before this; nothing but comments may follow${seen}`;
     case "UnexpectedEndOfComment":
