@@ -6,14 +6,15 @@ import { findPlace } from "./places.ts";
 import type { PatternRule } from "./rules.ts";
 import { type Shape, shapes } from "./shapes.ts";
 import { isSecretValue, looksRandom } from "./values.ts";
-import { decodePercent, unescapeJson, type View, viewsOf } from "./views.ts";
+import { decodePercent, unescapeJson, type View } from "./views.ts";
 
 /** Where a closer look is worth it: the end of a name that may name a credential, the beginning of a token, a host. */
 type Anchor = "name" | "authority" | Shape;
 
 /** Finds the secrets of byte texts by place, by shape and by the caller's patterns. */
 export interface Finder {
-  find(text: string, kind: Setting["kind"]): readonly Found[];
+  /** `views`: the text and what it says decoded (`viewsOf`). */
+  find(views: readonly View[], kind: Setting["kind"]): readonly Found[];
 }
 
 export interface FinderOptions {
@@ -27,6 +28,7 @@ const authority = /[^\s/?#"'<>\\`]{1,1024}/y;
 
 /** The password of `://user:password@host`; where there is none, or a word that stands for none, the user that is a token. */
 function findUserInfo(text: string, end: number): Found | undefined {
+  if (text.length < 1024 && !text.includes("@", end)) return undefined;
   authority.lastIndex = end;
   const match = authority.exec(text)?.[0];
   const at = match?.lastIndexOf("@") ?? -1;
@@ -101,10 +103,10 @@ export function createFinder({ keys, queries, patterns, waived }: FinderOptions)
   anchors.add("://", "authority");
 
   return {
-    find(text, kind) {
+    find(views, kind) {
       const setting: Setting = { kind, keys, queries };
       let found: Found[] = [];
-      for (const view of viewsOf(text)) {
+      for (const view of views) {
         const hits = [...findInView(view.text, anchors, setting, waived), ...findPatterns(view.text, patterns)];
         if (hits.length === 0) continue;
         const before = found;

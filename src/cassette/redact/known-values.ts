@@ -8,10 +8,11 @@ import { type View, viewsOf } from "./views.ts";
 /** The values that are replaced wherever they appear: as they are, percent-encoded, JSON-escaped, in base64. */
 export interface KnownValues {
   readonly size: number;
+  has(value: string): boolean;
   /** Adds a value (byte text); `false` where it was known. */
   add(secret: Secret, value: string): boolean;
   /** Spans that cover every appearance, those in pseudonyms aside. They may overlap. */
-  find(text: string): readonly Span[];
+  find(views: readonly View[]): readonly Span[];
 }
 
 interface Needle {
@@ -96,7 +97,7 @@ export function createKnownValues(): KnownValues {
     }
     const decoded = decodeLatin1(bytes);
     if (!decoded.includes(value)) return undefined;
-    const inside = replaceSpans(decoded, mergeSpans(find(decoded)));
+    const inside = replaceSpans(decoded, mergeSpans(find(viewsOf(decoded))));
     const encoded = encodeBase64(encodeLatin1(inside));
     // Padded as it was; where its length left that open, as its alphabet is used to be.
     const padded = run.length > body.length || (body.length % 4 === 0 && !url);
@@ -105,10 +106,10 @@ export function createKnownValues(): KnownValues {
     return { start: view.origin(from), end: view.origin(from + run.length), replacement, rule };
   }
 
-  function find(text: string): Span[] {
+  function find(views: readonly View[]): readonly Span[] {
     const spans: Span[] = [];
     if (needles.size === 0) return spans;
-    for (const view of viewsOf(text)) {
+    for (const view of views) {
       let covered = 0; // by base64 that was decoded whole, with all that it holds
       needles.each(view.text, (needle, start, end) => {
         if (needle.lead !== undefined && start < covered) return;
@@ -118,6 +119,7 @@ export function createKnownValues(): KnownValues {
         if (needle.lead !== undefined) covered = base64Run.lastIndex;
       });
     }
+    const { text } = views[0]!;
     return spans.length > 0 && text.includes("REDACTED-") ? outsidePseudonyms(text, spans) : spans;
   }
 
@@ -125,6 +127,7 @@ export function createKnownValues(): KnownValues {
     get size() {
       return values.size;
     },
+    has: (value) => values.has(value),
     add(secret, value) {
       if (values.has(value)) return false;
       values.add(value);

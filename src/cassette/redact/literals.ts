@@ -20,6 +20,7 @@ interface Entry<T> {
 }
 
 const maxWindow = 32;
+const blocks = 1 << 14;
 
 // The case bit is set in both characters: "A" and "a" share a block, and so do some others, which the comparison tells apart.
 const block = (a: number, b: number): number => (((a | 32) & 127) << 7) | ((b | 32) & 127);
@@ -27,8 +28,8 @@ const block = (a: number, b: number): number => (((a | 32) & 127) << 7) | ((b | 
 export function createLiterals<T>(options: { ignoreCase?: boolean } = {}): Literals<T> {
   const ignoreCase = options.ignoreCase ?? false;
   const entries: Entry<T>[] = [];
-  const shifts = new Uint8Array(1 << 14);
-  const buckets: (Entry<T>[] | undefined)[] = [];
+  const shifts = new Uint8Array(blocks);
+  const buckets = new Array<Entry<T>[] | undefined>(blocks).fill(undefined);
   let window = maxWindow;
 
   function index(entry: Entry<T>): void {
@@ -44,6 +45,10 @@ export function createLiterals<T>(options: { ignoreCase?: boolean } = {}): Liter
   function matches(text: string, literal: string, start: number): boolean {
     if (start < 0) return false;
     if (!ignoreCase) return text.startsWith(literal, start);
+    // Most candidates fall here, without a copy being made.
+    for (let i = literal.length - 1; i >= 0; i--) {
+      if (((text.charCodeAt(start + i) ^ literal.charCodeAt(i)) | 32) !== 32) return false;
+    }
     return text.slice(start, start + literal.length).toLowerCase() === literal;
   }
 
@@ -59,7 +64,7 @@ export function createLiterals<T>(options: { ignoreCase?: boolean } = {}): Liter
       if (literal.length >= window) return index(entry);
       window = literal.length;
       shifts.fill(window - 1);
-      buckets.length = 0;
+      buckets.fill(undefined);
       for (const each of entries) index(each);
     },
     each(text, visit) {

@@ -13,6 +13,7 @@ import { compileRules, type RedactOptions, type RedactRule } from "./rules.ts";
 import { createSecrets } from "./secrets.ts";
 import { mergeSpans, replaceInChunks, replaceSpans, type Span } from "./spans.ts";
 import { isSecretValue } from "./values.ts";
+import { viewsOf } from "./views.ts";
 
 /** A request as a boundary has it before it is a track. */
 export interface LiveRequest {
@@ -45,13 +46,13 @@ export interface Redactor {
 export type { RedactOptions, RedactRule };
 
 type Kind = Setting["kind"];
-type Find = (text: string, kind: Kind) => readonly Found[];
-
-/** How a pass over a value treats each byte text of it: it only learns, or it replaces. */
-type Treat = (text: string, found: readonly Found[]) => readonly Span[];
-
 const none: readonly Span[] = [];
+const noFinds: readonly Found[] = [];
 const formBody = /^[\w.~%+[\]-]+=[^\s"'<>{}]*$/;
+
+/** Whether nothing of the text is left to look at beside what its place says. */
+const isWhole = (text: string, placed: readonly Found[]): boolean =>
+  placed.length === 1 && placed[0]!.start === 0 && placed[0]!.end === text.length;
 
 function kindOfBody(text: string, media: string | undefined): Kind {
   if (media !== undefined) return media.includes("x-www-form-urlencoded") ? "query" : "text";
@@ -77,75 +78,83 @@ export function createRedactor(
     for (const value of secretsOfEnvironment(environment)) secrets.announce(value, "environment");
   const announced = secrets.generation;
 
-  const learn: Treat = (_, found) => {
+  // The value in hand. Redaction is synchronous: there is one at a time.
+  let replacing = false;
+  let counting = false;
+  let begun = 0;
+  let hit = false;
+  let seen: { [kind in Kind]?: Map<string, readonly Found[]> } = {};
+
+  function learn(text: string, kind: Kind, placed: readonly Found[]): readonly Span[] {
+    for (const one of placed) secrets.learn(one);
+    if (isWhole(text, placed)) {
+      hit = true;
+      return none;
+    }
+    const views = viewsOf(text);
+    const found = finder.find(views, kind);
     for (const one of found) secrets.learn(one);
+    if (found.length === 0 && placed.length === 0 && secrets.find(views).length === 0) return none;
+    hit = true;
+    (seen[kind] ??= new Map()).set(text, found);
     return none;
+  }
+
+  function replace(text: string, kind: Kind, placed: readonly Found[]): readonly Span[] {
+    const found = seen[kind]?.get(text);
+    // What held nothing when it was looked at holds nothing now, unless a secret was learned behind it.
+    if (found === undefined && placed.length === 0 && secrets.generation === begun) return none;
+    const spans = [...placed, ...(found ?? [])].map((one): Span => {
+      const { start, end, rule, quote = "" } = one;
+      return { start, end, rule, replacement: quote + secrets.learn(one).pseudonym + quote };
+    });
+    const merged = isWhole(text, placed) ? spans : mergeSpans([...spans, ...secrets.find(viewsOf(text))]);
+    if (counting) for (const { rule } of merged) counts.set(rule, (counts.get(rule) ?? 0) + 1);
+    return merged;
+  }
+
+  /** The spans of a byte text: none while the secrets are learned. `placed`: what its place says of it. */
+  const spansOf = (text: string, kind: Kind, placed: readonly Found[] = noFinds): readonly Span[] =>
+    replacing ? replace(text, kind, placed) : learn(text, kind, placed);
+  const bytesOf = (text: string, kind: Kind, placed?: readonly Found[]): string =>
+    replaceSpans(text, spansOf(text, kind, placed));
+  const charactersOf = (text: string, kind: Kind): string => mapCharacters(text, (part) => bytesOf(part, kind));
+
+  /** A text that is a secret as a whole where its rule says so. */
+  function wholeOf(text: string, rule: string | undefined): string {
+    if (rule === undefined || waived(rule) || !isSecretValue(text)) return charactersOf(text, "text");
+    return mapCharacters(text, (secret) => bytesOf(secret, "text", [{ rule, start: 0, end: secret.length, secret }]));
+  }
+
+  const fields: FieldMap = {
+    url: (text) => charactersOf(text, "query"),
+    text: (text) => charactersOf(text, "text"),
+    message: (text) => charactersOf(text, "message"),
+    header: (name, value) => bytesOf(value, "text", findInHeader(name, value, rules)),
+    variable: (name, value) =>
+      wholeOf(value, isSecretVariable(name, value) ? (ruleOfName(name) ?? "environment") : undefined),
+    argument: (option, value) => wholeOf(value, rules.keys.get(option.toLowerCase()) ?? ruleOfName(option)),
+    json: (value) => mapJson(value, { rules, text: fields.text, secret: wholeOf }),
+    bytes<C extends Chunk>(chunks: readonly C[], media: string | undefined): readonly C[] {
+      const pieces = chunks.map(({ bytes }) => bytes);
+      const text = decodeLatin1(pieces.length === 1 ? pieces[0]! : concatBytes(pieces));
+      return replaceInChunks(chunks, text, spansOf(text, kindOfBody(text, media)));
+    },
   };
 
-  function replacing(count: boolean): Treat {
-    return (text, found) => {
-      const placed = found.map((one): Span => {
-        const { pseudonym } = secrets.learn(one);
-        const { start, end, rule, quote = "" } = one;
-        return { start, end, rule, replacement: quote + pseudonym + quote };
-      });
-      const spans = mergeSpans([...placed, ...secrets.find(text)]);
-      if (count) for (const { rule } of spans) counts.set(rule, (counts.get(rule) ?? 0) + 1);
-      return spans;
-    };
-  }
-
-  function fieldsWith(treat: Treat, find: Find): FieldMap {
-    const bytes = (text: string, found: readonly Found[]): string => replaceSpans(text, treat(text, found));
-    const plain = (text: string, kind: Kind): string => mapCharacters(text, (part) => bytes(part, find(part, kind)));
-    /** A value that is a secret as a whole where its rule says so. */
-    const whole = (text: string, rule: string | undefined): string => {
-      if (rule === undefined || waived(rule) || !isSecretValue(text)) return plain(text, "text");
-      return mapCharacters(text, (part) => bytes(part, [{ rule, start: 0, end: part.length, secret: part }]));
-    };
-    const fields: FieldMap = {
-      url: (text) => plain(text, "query"),
-      text: (text) => plain(text, "text"),
-      message: (text) => plain(text, "message"),
-      header(name, value) {
-        const placed = findInHeader(name, value, rules);
-        return bytes(value, placed.length > 0 ? [...placed, ...find(value, "text")] : find(value, "text"));
-      },
-      variable: (name, value) =>
-        whole(value, isSecretVariable(name, value) ? (ruleOfName(name) ?? "environment") : undefined),
-      argument: (option, value) => whole(value, rules.keys.get(option.toLowerCase()) ?? ruleOfName(option)),
-      json: (value) => mapJson(value, { rules, text: fields.text, secret: whole }),
-      bytes<C extends Chunk>(chunks: readonly C[], media: string | undefined): readonly C[] {
-        const text = decodeLatin1(
-          chunks.length === 1 ? chunks[0]!.bytes : concatBytes(chunks.map((chunk) => chunk.bytes)),
-        );
-        return replaceInChunks(chunks, text, treat(text, find(text, kindOfBody(text, media))));
-      },
-    };
-    return fields;
-  }
-
-  /** Looks once, learns, and replaces only where there is something that could be. */
+  /** Looks through the value and learns; replaces only where something was seen, so that what is clean costs one look. */
   function redact<T>(value: T, count: boolean, map: (value: T, fields: FieldMap) => T): T {
-    const seen = new Map<string, readonly Found[]>();
-    let some = secrets.size > 0;
-    const find: Find = (text, kind) => {
-      const key = kind + text;
-      let found = seen.get(key);
-      if (found === undefined) {
-        found = finder.find(text, kind);
-        seen.set(key, found);
-      }
-      return found;
-    };
-    map(
-      value,
-      fieldsWith((text, found) => {
-        some ||= found.length > 0;
-        return learn(text, found);
-      }, find),
-    );
-    return some ? map(value, fieldsWith(replacing(count), find)) : value;
+    begun = secrets.generation;
+    hit = false;
+    seen = {};
+    replacing = false;
+    map(value, fields);
+    if (!hit) return value;
+    replacing = true;
+    counting = count;
+    const redacted = map(value, fields);
+    seen = {}; // secrets are not kept longer than they are needed
+    return redacted;
   }
 
   return {

@@ -5,6 +5,7 @@ import { createPseudonyms, type Secret } from "./pseudonyms.ts";
 import { textOfBase64 } from "./shapes.ts";
 import type { Span } from "./spans.ts";
 import { isPseudonym, isSearchable, looksRandom } from "./values.ts";
+import type { View } from "./views.ts";
 
 /** What is known to be secret so far: the values, their pseudonyms, and where they appear again. */
 export interface Secrets {
@@ -16,8 +17,8 @@ export interface Secrets {
   announce(value: string, rule: string): void;
   /** Makes a find known, with what it is made of, and says what stands for it. */
   learn(found: Found): Secret;
-  /** Where known values appear in a byte text. */
-  find(text: string): readonly Span[];
+  /** Where known values appear in a byte text, given with what it says decoded. */
+  find(views: readonly View[]): readonly Span[];
 }
 
 /** Rules whose places hold much that is no secret: what they find is looked for elsewhere only if it looks like one. */
@@ -39,7 +40,7 @@ export function createSecrets(): Secrets {
     const [, word = "", credentials = value] = scheme.exec(value) ?? [];
     if (isPseudonym(credentials)) return { value: credentials, rule, pseudonym: credentials };
     const secret = pseudonyms.of(credentials, rule);
-    if (isSearchable(credentials)) search(secret, credentials);
+    if (!known.has(credentials) && isSearchable(credentials)) search(secret, credentials);
     const pair = word.toLowerCase() === "basic" ? textOfBase64(credentials) : undefined;
     if (pair?.includes(":")) learnPair(decodeLatin1(encodeUtf8(pair)), secret);
     return secret;
@@ -71,7 +72,7 @@ export function createSecrets(): Secrets {
     learn({ secret: value, rule, inPlaceOnly }) {
       if (rule.endsWith("authorization")) return learnAuthorization(value, rule);
       const secret = pseudonyms.of(value, rule);
-      const everywhere = !inPlaceOnly && isSearchable(value) && (!doubtfulRules.has(rule) || looksRandom(value));
+      const everywhere = !inPlaceOnly && !known.has(value) && isSearchable(value) && (!doubtfulRules.has(rule) || looksRandom(value));
       if (everywhere) search(secret, value);
       return secret;
     },

@@ -16,61 +16,72 @@ export interface View {
 
 interface Encoding {
   readonly marker: string;
-  readonly escape: RegExp;
-  decode(match: RegExpExecArray): string;
+  /** How many characters the escape at this marker has; 0 where there is none. */
+  length(text: string, at: number): number;
+  decode(text: string, at: number, length: number): string;
   encode(text: string): string;
 }
 
-const shortEscapes: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
+const shortEscapes: Readonly<Record<string, string>> = {
+  ...{ '"': '"', "'": "'", "\\": "\\", "/": "/" },
+  ...{ b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" },
+};
 
-const byteText = (text: string): string => decodeLatin1(encodeUtf8(text));
+const unicodeEscape = /\\u(?:[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|[\da-fA-F]{4})/y;
 
 const jsonString: Encoding = {
   marker: "\\",
-  escape: /\\(?:u([dD][89abAB][\da-fA-F]{2})\\u([dD][c-fC-F][\da-fA-F]{2})|u([\da-fA-F]{4})|(["\\/bfnrt']))/g,
-  decode([, high, low, unit, short]) {
-    if (short !== undefined) return shortEscapes[short] ?? short;
-    const code = Number.parseInt(unit ?? high!, 16);
-    if (code < 0x80) return String.fromCharCode(code);
-    return byteText(
-      low === undefined ? String.fromCharCode(code) : String.fromCharCode(code, Number.parseInt(low, 16)),
-    );
+  length(text, at) {
+    const next = text[at + 1] ?? "";
+    if (next !== "u") return next in shortEscapes ? 2 : 0;
+    unicodeEscape.lastIndex = at;
+    return unicodeEscape.test(text) ? unicodeEscape.lastIndex - at : 0;
+  },
+  decode(text, at, length) {
+    if (length === 2) return shortEscapes[text[at + 1]!]!;
+    const units = [at + 2, at + 8].slice(0, length / 6).map((from) => Number.parseInt(text.slice(from, from + 4), 16));
+    const character = String.fromCharCode(...units);
+    return units[0]! < 0x80 ? character : decodeLatin1(encodeUtf8(character));
   },
   encode: (text) => text.replace(/["\\]/g, "\\$&"),
 };
 
+const percentEscape = /%[\da-fA-F]{2}/y;
+
 const percent: Encoding = {
   marker: "%",
-  escape: /%([\da-fA-F]{2})/g,
-  decode: ([, digits]) => String.fromCharCode(Number.parseInt(digits!, 16)),
-  encode: (text) => encodeURIComponent(text),
+  length(text, at) {
+    percentEscape.lastIndex = at;
+    return percentEscape.test(text) ? 3 : 0;
+  },
+  decode: (text, at) => String.fromCharCode(Number.parseInt(text.slice(at + 1, at + 3), 16)),
+  encode: encodeURIComponent,
 };
 
 /** How many encodings may lie over one another. */
 const maxDepth = 3;
 
+/** The view with one more encoding taken off; `undefined` where it has none of it. */
 function decoded(source: View, encoding: Encoding): View | undefined {
   const { text } = source;
-  if (!text.includes(encoding.marker)) return undefined;
   const parts: string[] = [];
-  // Where each escape begins and ends, in this view and in the source.
+  // Where each escape begins, in this view and in the source.
   const starts: number[] = [];
-  const ends: number[] = [];
   const sourceStarts: number[] = [];
-  const sourceEnds: number[] = [];
   let from = 0;
   let length = 0;
-  encoding.escape.lastIndex = 0;
-  for (let match = encoding.escape.exec(text); match !== null; match = encoding.escape.exec(text)) {
-    const character = encoding.decode(match);
-    parts.push(text.slice(from, match.index), character);
-    length += match.index - from;
-    starts.push(length);
-    sourceStarts.push(match.index);
-    length += character.length;
-    from = match.index + match[0].length;
-    ends.push(length);
-    sourceEnds.push(from);
+  for (let at = text.indexOf(encoding.marker); at >= 0; ) {
+    const size = encoding.length(text, at);
+    if (size > 0) {
+      const character = encoding.decode(text, at, size);
+      parts.push(text.slice(from, at), character);
+      length += at - from;
+      starts.push(length);
+      sourceStarts.push(at);
+      length += character.length;
+      from = at + size;
+    }
+    at = text.indexOf(encoding.marker, at + Math.max(size, 1));
   }
   if (starts.length === 0) return undefined;
   parts.push(text.slice(from));
@@ -85,19 +96,28 @@ function decoded(source: View, encoding: Encoding): View | undefined {
         if (starts[middle]! < offset) low = middle + 1;
         else high = middle;
       }
-      const last = low - 1;
-      if (last < 0) return source.origin(offset);
-      if (offset < ends[last]!) return source.origin(sourceStarts[last]!);
-      return source.origin(sourceEnds[last]! + offset - ends[last]!);
+      if (low === 0) return source.origin(offset);
+      const at = sourceStarts[low - 1]!;
+      const size = encoding.length(text, at);
+      const behind = offset - starts[low - 1]! - encoding.decode(text, at, size).length;
+      return source.origin(behind < 0 ? at : at + size + behind);
     },
     encode: (replacement) => source.encode(encoding.encode(replacement)),
   };
 }
 
+/** The text with one encoding taken off, where offsets do not matter. */
+function decodeAll(text: string, encoding: Encoding): string {
+  if (!text.includes(encoding.marker)) return text;
+  return decoded(plainView(text), encoding)?.text ?? text;
+}
+
+const plainView = (text: string): View => ({ text, origin: (offset) => offset, encode: (replacement) => replacement });
+
 /** The text itself, then what it says with JSON escapes and percent-encoding taken off, up to three layers deep. */
 export function viewsOf(text: string): readonly View[] {
-  const plain: View = { text, origin: (offset) => offset, encode: (replacement) => replacement };
-  const views = [plain];
+  const views = [plainView(text)];
+  if (!text.includes("\\") && !text.includes("%")) return views;
   let layer: readonly View[] = views;
   for (let depth = 0; depth < maxDepth && layer.length > 0; depth++) {
     const next: View[] = [];
@@ -115,14 +135,12 @@ export function viewsOf(text: string): readonly View[] {
 
 /** A JSON string's inside, unescaped. */
 export function unescapeJson(text: string): string {
-  if (!text.includes("\\")) return text;
-  return text.replace(jsonString.escape, (...match) => jsonString.decode(match as unknown as RegExpExecArray));
+  return decodeAll(text, jsonString);
 }
 
 /** A text with percent-encoding taken off. */
 export function decodePercent(text: string): string {
-  if (!text.includes("%")) return text;
-  return text.replace(percent.escape, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
+  return decodeAll(text, percent);
 }
 
 /** The value of a query's or a form's parameter: "+" is a space. */
