@@ -90,30 +90,33 @@ function remove(text: string, parent: Node, item: Node): string {
   const index = siblings.indexOf(item);
   const end = item.offset + item.length;
   const comma = commaAfter(text, end);
+  const before = siblings[index - 1];
   // A comma of its own goes with the item; the last item without one takes the comma before it.
-  const before = comma === -1 ? siblings[index - 1] : undefined;
-  const cuts: [number, number][] = [[item.offset, end]];
-  if (comma !== -1) cuts.push([comma, comma + 1]);
-  if (before !== undefined) {
-    const earlier = commaAfter(text, before.offset + before.length);
-    cuts.unshift([earlier, earlier + 1]);
-  }
-  let result = text;
-  for (const [from, to] of cuts.reverse()) result = removeRange(result, from, to);
-  return result;
+  if (comma !== -1) return removeRanges(text, [item.offset, end], [comma, comma + 1]);
+  if (before === undefined) return removeRanges(text, [item.offset, end]);
+  const earlier = commaAfter(text, before.offset + before.length);
+  return removeRanges(text, [earlier, earlier + 1], [item.offset, end]);
 }
 
-/** Removes a range, and the line or the spaces around it where nothing else is left there. */
+/** Removes an item and its comma, given in the order of the text: at once, or around the comments between them. */
+function removeRanges(text: string, first: readonly [number, number], second?: readonly [number, number]): string {
+  if (second === undefined) return removeRange(text, ...first);
+  if (text.slice(first[1], second[0]).trim() === "") return removeRange(text, first[0], second[1]);
+  return removeRange(removeRange(text, ...second), ...first);
+}
+
+/** Removes a range and the white space that only it needed: its line, or the spaces on one side. */
 function removeRange(text: string, from: number, to: number): string {
   let start = from;
-  while (start > 0 && (text[start - 1] === " " || text[start - 1] === "\t")) start--;
+  while (text[start - 1] === " " || text[start - 1] === "\t") start--;
   let end = to;
   while (text[end] === " " || text[end] === "\t") end++;
   const lineStarts = start === 0 || text[start - 1] === "\n";
   const lineEnds = end === text.length || text[end] === "\n" || text[end] === "\r";
   if (lineStarts && lineEnds) return text.slice(0, start) + text.slice(text[end] === "\r" ? end + 2 : end + 1);
-  if (lineStarts) return text.slice(0, from) + text.slice(end);
-  return text.slice(0, lineEnds || text[to] === " " ? start : from) + text.slice(to);
+  if (lineEnds) return text.slice(0, start) + text.slice(end);
+  // What begins with a comma was the last item: the space after it belongs to the bracket.
+  return text.slice(0, from) + text.slice(text[from] === "," ? to : end);
 }
 
 /** The offset of the comma that follows, comments aside, or -1. */
