@@ -33,14 +33,15 @@ export function* deliveries(
 ): Generator<Delivery, undefined> {
   let at = options.at ?? 0;
   let open: OpenChunk | undefined;
-  for (const [index, frame] of frames.entries()) {
+  for (let index = 0; index < frames.length; index++) {
+    const frame = frames[index]!;
     const bytes = encodeContent(frame, style, options.sidecar);
     if (open === undefined) {
       at = frame.at ?? at;
       open = { index, at, after: frame.after, pieces: [] };
     }
     let offset = 0;
-    for (const cut of frame.cuts === undefined ? [] : usableCuts(frame.cuts, bytes.length, index, options)) {
+    for (const cut of usableCuts(frame.cuts ?? none, bytes.length, index, options)) {
       open.pieces.push(bytes.slice(offset, cut[0]));
       yield close(open);
       [offset, at] = cut;
@@ -59,7 +60,10 @@ function close({ index, at, after, pieces }: OpenChunk): Delivery {
   return { index, chunk: after === undefined ? { at, bytes } : { at, bytes, after } };
 }
 
+const none: readonly Cut[] = [];
+
 function usableCuts(cuts: readonly Cut[], size: number, index: number, options: ReadOptions): readonly Cut[] {
+  if (cuts.length === 0) return none;
   let last = 0;
   return cuts.filter(([offset]) => {
     const usable = offset >= last && offset <= size;

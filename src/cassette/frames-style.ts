@@ -10,20 +10,14 @@ const CANDIDATES = 6;
  * units are printed alike in several styles (`[1]` says nothing about colons), so every unit is asked, not counted.
  */
 export function commonStyle(units: readonly Unit[]): Style | undefined {
-  const styles = new Map<string, { style: Style | undefined; count: number }>();
-  for (const unit of units) {
-    if (unit.printed === undefined) continue;
-    const key = styleKey(unit.style);
-    const entry = styles.get(key);
-    if (entry !== undefined) entry.count++;
-    else styles.set(key, { style: unit.style, count: 1 });
-  }
-  if (styles.size === 0) return undefined;
-  if (styles.size === 1) return [...styles.values()][0]!.style;
+  const counts = new Map<Style | undefined, number>();
+  for (const { printed, style } of units) if (printed !== undefined) counts.set(style, (counts.get(style) ?? 0) + 1);
+  if (counts.size === 0) return undefined;
+  const seen = [...counts].sort(([a, m], [b, n]) => n - m || (a ? 1 : 0) - (b ? 1 : 0)).map(([style]) => style);
+  if (seen.length === 1) return seen[0];
 
-  const seen = [...styles.values()].sort((a, b) => b.count - a.count || (a.style ? 1 : 0) - (b.style ? 1 : 0));
   let best: { style: Style | undefined; misfits: number } | undefined;
-  for (const { style } of seen.slice(0, CANDIDATES)) {
+  for (const style of seen.slice(0, CANDIDATES)) {
     const misfits = countMisfits(units, style, best?.misfits ?? units.length);
     if (best === undefined || misfits < best.misfits) best = { style, misfits };
     if (misfits === 0) break;
@@ -45,9 +39,4 @@ function countMisfits(units: readonly Unit[], style: Style | undefined, limit: n
 function fits(unit: Unit, style: Style | undefined): boolean {
   if (unit.printed === undefined || unit.style === style) return true;
   return contentText(unit.content, style) === unit.printed;
-}
-
-// Recognisers leave defaults out and write keys in one order, so equal styles have equal texts.
-function styleKey(style: Style | undefined): string {
-  return style === undefined ? "" : JSON.stringify(style);
 }

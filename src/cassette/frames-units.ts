@@ -127,6 +127,7 @@ function someUnits(
   find: (start: number, end: number) => Unit | undefined,
 ): Unit[] | undefined {
   const units: Unit[] = [];
+  const styles = new Map<string, Style>();
   const chunkStarts = new Set(source.starts);
   let found = 0;
   let other = 0;
@@ -141,7 +142,7 @@ function someUnits(
     const unit = find(start, end);
     if (unit !== undefined) {
       closeRest();
-      units.push(unit);
+      units.push(unit.style === undefined ? unit : { ...unit, style: shared(styles, unit.style) });
       found++;
     } else {
       const valid = source.text(start, end) !== undefined;
@@ -153,6 +154,14 @@ function someUnits(
   }
   closeRest();
   return found > 0 && found > (found + other) * share ? units : undefined;
+}
+
+/** One object for all styles that are alike, so that they are told apart without looking inside. */
+function shared(styles: Map<string, Style>, style: Style): Style {
+  const key = JSON.stringify(style); // recognisers leave defaults out and write keys in one order
+  const known = styles.get(key);
+  if (known === undefined) styles.set(key, style);
+  return known ?? style;
 }
 
 /** Bytes that are no unit of the body's form: text where they are text. */

@@ -6,7 +6,15 @@ const strictDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 /** UTF-8 bytes of a text. A lone surrogate becomes U+FFFD, as the platform does it. */
 export function encodeUtf8(text: string): Uint8Array {
-  return encoder.encode(text);
+  if (text.length > 64) return encoder.encode(text);
+  // Calling the platform costs more than the work where there is little of it.
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit > 0x7f) return encoder.encode(text);
+    bytes[i] = unit;
+  }
+  return bytes;
 }
 
 /** The text of valid UTF-8, a leading byte order mark kept; `undefined` where the bytes are not valid UTF-8. */

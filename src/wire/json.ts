@@ -44,13 +44,13 @@ export function encodeJson(tree: Json, style?: JsonStyle, pad = 0): string {
 export function recogniseJson(text: string): RecognisedJson | undefined {
   const plain = parsePlain(text);
   if (plain === undefined) return undefined;
-  if (plain.printed === text && !hasMarkers(text)) return { tree: plain.tree };
-
-  const tail = text.endsWith("\n") ? "\n" : "";
-  const end = text.length - tail.length;
-  const pad = spacesBeforeLastBracket(text, end);
   const { colon, comma, indent } = separators(text);
   if (indent > INDENT_LIMIT) return undefined;
+  const compact = colon === ":" && comma === "," && indent === 0;
+  if (compact && JSON.stringify(plain) === text && !hasMarkers(text)) return { tree: plain };
+
+  const tail = text.endsWith("\n") ? "\n" : "";
+  const pad = spacesBeforeLastBracket(text, text.length - tail.length);
   const tree = readTree(text);
   const printed = printTree(tree, colon, comma, indent);
   for (const escaping of escapesIn(text)) {
@@ -74,7 +74,7 @@ export function recogniseJson(text: string): RecognisedJson | undefined {
 export function parseJsonTree(text: string): Json | undefined {
   const plain = parsePlain(text);
   if (plain === undefined) return undefined;
-  return plain.printed === text && !hasMarkers(text) ? plain.tree : readTree(text);
+  return JSON.stringify(plain) === text && !hasMarkers(text) ? plain : readTree(text);
 }
 
 /** A number where JavaScript prints it as it is written, else `{ "$number": literal }`. The literal must be a JSON number. */
@@ -83,18 +83,18 @@ export function numberLiteral(literal: string): Json {
   return String(number) === literal ? number : { $number: literal };
 }
 
-function parsePlain(text: string): { tree: Json; printed: string } | undefined {
+/** What `JSON.parse` makes of a text; `undefined` where it is not JSON or nests too deep. */
+function parsePlain(text: string): Json | undefined {
   if (text.length > DEPTH_LIMIT && nestsTooDeep(text)) return undefined;
   try {
-    const tree: Json = JSON.parse(text);
-    return { tree, printed: JSON.stringify(tree) };
+    return JSON.parse(text);
   } catch {
-    return undefined; // not JSON: the only way in which these two fail below the depth limit
+    return undefined; // not JSON: the only way in which it fails below the depth limit
   }
 }
 
 function hasMarkers(text: string): boolean {
-  return text.includes('"$number"') || text.includes('"$literal"');
+  return text.includes('"$') && (text.includes('"$number"') || text.includes('"$literal"'));
 }
 
 const QUOTE = 0x22;
@@ -245,7 +245,7 @@ function finish(printed: string, escaping: Escape, pad: number, tail: string): s
 function printTree(tree: Json, colon: string, comma: string, indent: number): string {
   // The engine's own printer covers the two commonest layouts and knows no markers.
   if (comma === "," && (indent === 0 ? colon === ":" : indent <= 10 && colon === ": ")) {
-    const text = JSON.stringify(tree, null, indent);
+    const text = indent === 0 ? JSON.stringify(tree) : JSON.stringify(tree, null, indent);
     if (!hasMarkers(text)) return text;
   }
   const space = " ".repeat(indent);

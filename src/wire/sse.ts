@@ -66,7 +66,12 @@ export function encodeEvent(event: SseEvent, style?: EventStyle, pad?: number): 
     if (key === "json") text += field("data", encodeJson(value, style?.json, pad), newline, space);
     else text += field(key === "comment" ? "" : key, String(value), newline, space);
   }
-  return event.ended === undefined ? text + newline : text.slice(0, text.length - newline.length) + event.ended;
+  return finish(text, newline, event.ended);
+}
+
+/** Fields with what ends the event: a blank line, or in its stead and that of the last line end `ended`. */
+function finish(fields: string, newline: LineEnd, ended: SseEvent["ended"]): string {
+  return ended === undefined ? fields + newline : fields.slice(0, fields.length - newline.length) + ended;
 }
 
 function field(name: string, value: string, newline: string, space: boolean): string {
@@ -84,21 +89,25 @@ export function recogniseEvent(text: string): RecognisedEvent | undefined {
   const fields = readFields(text.slice(0, text.length - content).split(newline));
   if (fields === undefined) return undefined;
 
+  // The text is proven field by field: here as it is printed with `data`, in recogniseJson that `json` prints the same.
   const event: { [key: string]: Json } = {};
   let json: ReturnType<typeof recogniseJson>;
-  for (const [name, value] of fields.values) {
+  let printed = "";
+  for (const { name, value } of fields.values) {
+    printed += field(name === "comment" ? "" : name, value, newline, fields.space);
     if (name === "data") json = recogniseContainer(value);
     if (name === "data" && json !== undefined) event.json = json.tree;
     else event[name] = name === "retry" ? Number(value) : value;
   }
   if (ended !== undefined) event.ended = ended;
+  if (finish(printed, newline, ended) !== text) return undefined;
 
+  const plain = newline === "\n" && fields.space;
+  if (plain && json?.style === undefined) return json?.pad === undefined ? { event } : { event, pad: json.pad };
   const sse: SseStyle = { ...(newline !== "\n" && { newline }), ...(!fields.space && { space: false }) };
-  const style: EventStyle = { ...(json?.style && { json: json.style }), ...(Object.keys(sse).length > 0 && { sse }) };
-  if (encodeEvent(event, style, json?.pad) !== text) return undefined;
   return {
     event,
-    ...(Object.keys(style).length > 0 && { style }),
+    style: { ...(json?.style && { json: json.style }), ...(!plain && { sse }) },
     ...(json?.pad !== undefined && { pad: json.pad }),
   };
 }
@@ -118,26 +127,35 @@ function missingEnd(text: string, newline: LineEnd): "" | LineEnd | undefined {
   return text.endsWith("\r") ? "\r" : "";
 }
 
-const known = new Set(["comment", "event", "id", "retry", "data"]);
+interface Field {
+  readonly name: string;
+  value: string;
+}
 
-function readFields(lines: readonly string[]): { space: boolean; values: Map<string, string> } | undefined {
-  const values = new Map<string, string>();
+function readFields(lines: readonly string[]): { space: boolean; values: readonly Field[] } | undefined {
+  const values: Field[] = [];
   const space = spaceAfterColon(lines[0]!);
-  let last: string | undefined;
   for (const line of lines) {
     const colon = line.indexOf(":");
     const name = colon === 0 ? "comment" : line.slice(0, colon);
-    if (colon === -1 || !known.has(name) || spaceAfterColon(line) !== space) return undefined;
+    if (colon === -1 || !isField(name) || spaceAfterColon(line) !== space) return undefined;
     const value = line.slice(colon + (space ? 2 : 1));
-    const before = values.get(name);
-    if (before === undefined) values.set(name, value);
-    else if (name === last && (name === "data" || name === "comment")) values.set(name, `${before}\n${value}`);
-    else return undefined;
-    last = name;
+    const last = values.at(-1);
+    if (last?.name === name && (name === "data" || name === "comment")) last.value += `\n${value}`;
+    else if (values.some((other) => other.name === name)) return undefined;
+    else if (name === "retry" && !isCount(value)) return undefined;
+    else values.push({ name, value });
   }
-  const retry = values.get("retry");
-  if (retry !== undefined && !(/^\d+$/.test(retry) && Number.isSafeInteger(Number(retry)))) return undefined;
   return { space, values };
+}
+
+function isField(name: string): boolean {
+  return name === "data" || name === "event" || name === "id" || name === "retry" || name === "comment";
+}
+
+/** Digits that a whole number prints again. */
+function isCount(text: string): boolean {
+  return /^\d+$/.test(text) && String(Number(text)) === text && Number.isSafeInteger(Number(text));
 }
 
 function spaceAfterColon(line: string): boolean {
