@@ -222,6 +222,7 @@ interface Claim {
 }
 
 const attempts = 8;
+const contentionMs = 250;
 
 /**
  * Each contender puts down a claim, a file of its own, and then looks for others: of two, the one that looked last sees
@@ -231,13 +232,14 @@ const attempts = 8;
 async function takeLock(stem: string, name: string): Promise<() => Promise<void>> {
   await mkdir(dirname(stem), { recursive: true });
   const mine = `${stem}.${process.pid}-${randomBytes(6).toString("hex")}.lock`;
-  const claim: Claim = { pid: process.pid, host: hostname(), since: new Date().toISOString() };
   for (let attempt = 1; ; attempt++) {
+    const claim: Claim = { pid: process.pid, host: hostname(), since: new Date().toISOString() };
     await rename(await writeBeside(mine, Buffer.from(`${JSON.stringify(claim)}\n`)), mine);
     const other = await otherClaim(stem, mine);
     if (other === undefined) return () => rm(mine, { force: true });
     await rm(mine, { force: true });
-    if (attempt === attempts) throw busy(name, other);
+    // One that has stood for a while holds the lock and is no contender.
+    if (attempt === attempts || Date.now() - Date.parse(other.since) > contentionMs) throw busy(name, other);
     await new Promise((done) => setTimeout(done, 5 + Math.random() * 20 * attempt));
   }
 }
