@@ -64,6 +64,11 @@ export class Cursors {
     return sum;
   }
 
+  /** Whether nothing of a lane may be played any more: a track that may repeat is not over. */
+  over(lane: string): boolean {
+    return this.left(lane) === 0 && !this.lane(lane).some((track) => this.#mayPlay(track));
+  }
+
   /** The tracks of a lane in recorded order. */
   lane(lane: string): readonly number[] {
     return this.#lanes.get(lane) ?? [];

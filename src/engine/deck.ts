@@ -72,10 +72,13 @@ export class Violations {
   readonly #open: { error: WiretapeError; key: string; acknowledge: () => void }[] = [];
   readonly #settled = new Set<string>();
 
-  /** @param acknowledge tells the ledger */
-  add(error: WiretapeError, acknowledge: () => void): void {
+  /**
+   * @param about what the program asked for: violations of one code about the same thing are one and its repetitions
+   * @param acknowledge tells the ledger
+   */
+  add(error: WiretapeError, about: string, acknowledge: () => void): void {
     this.all.push(error);
-    const key = `${error.code}\n${String(error.details["request"] ?? "")}`;
+    const key = `${error.code}\n${about}`;
     const place = this.#expected.indexOf(error.code);
     if (this.#settled.has(key)) acknowledge();
     else if (place >= 0) {

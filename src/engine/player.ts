@@ -53,7 +53,8 @@ export interface PlayerParts {
   readonly stallAfterMs: number;
   /** How messages call the cassette. */
   readonly name: string;
-  readonly fail: <E extends WiretapeError>(error: E) => E;
+  /** Reports a violation. `key` tells it from others of its code: a request that is asked again is the same violation. */
+  readonly fail: <E extends WiretapeError>(error: E, key?: string) => E;
 }
 
 // How many tracks an error looks at for the nearest one: errors may be slow, but not without bound.
@@ -69,6 +70,7 @@ export class Player {
   readonly #deliveries: Deliveries;
   readonly #answers = new Map<number, number[]>();
   readonly #misses = new Map<string, number>();
+  readonly #givenUp = new Map<string, number>();
   readonly #givenBack = new Set<number>();
   #requests = 0;
   #last: number | undefined;
@@ -116,15 +118,15 @@ export class Player {
     const track = found.track;
     if (track === undefined) {
       if (!must) return undefined;
-      throw this.#parts.fail(this.#miss(kind, lane, request, identity, found.same));
+      throw this.#parts.fail(this.#miss(kind, lane, request, identity, found.same), identity);
     }
     if (!must) this.#requests++;
     this.cursors.take(track);
     if (matcher.order === "strict") this.cursors.passTo(lane ?? "", track);
     this.#last = track;
-    const answers = this.#answers.get(track);
-    if (answers === undefined) this.#answers.set(track, [number]);
-    else answers.push(number);
+    let answers = this.#answers.get(track);
+    if (answers === undefined) this.#answers.set(track, (answers = []));
+    answers.push(number);
     const id = index.id(track);
     const entry: PlayedTrack = { id, kind: kind.kind, request: number, ...(lane === undefined ? {} : { lane }) };
     this.played.push(entry);
@@ -136,6 +138,8 @@ export class Player {
       this.returned++;
       this.cursors.giveBack(track, kind, lane ?? "", key, identity);
       this.played.splice(this.played.indexOf(entry), 1);
+      answers.splice(answers.indexOf(number), 1);
+      this.#givenUp.set(identity, (this.#givenUp.get(identity) ?? 0) + 1);
     });
   }
 
@@ -197,7 +201,7 @@ export class Player {
       });
       return new OutOfOrder(redactor.text(text), { ...details, track: index.id(left[0]) });
     }
-    const pastTheEnd = scene.left === 0 && scene.tracks > 0;
+    const pastTheEnd = scene.tracks > 0 && this.cursors.over(lane ?? "");
     const near = same.length > 0 ? undefined : this.#nearest(kind, lane, request, pastTheEnd);
     if (same.length === 0 && !pastTheEnd) {
       const text = unrecordedText({ request: described, scene, nearest: near });
@@ -206,10 +210,11 @@ export class Player {
     const playedBy = same.flatMap((track) =>
       (this.#answers.get(track) ?? []).map((answered) => ({ track: this.place(track), request: answered })),
     );
-    const asked = playedBy.length + misses;
+    const givenUp = this.#givenUp.get(identity) ?? 0;
+    const asked = playedBy.length + givenUp + misses;
     const last = this.#last === undefined ? undefined : this.place(this.#last);
     const recorded = same.length;
-    const text = exhaustedText({ request: described, scene, recorded, asked, playedBy, last, nearest: near, pastTheEnd });
+    const text = exhaustedText({ request: described, scene, recorded, asked, playedBy, last, nearest: near, pastTheEnd, givenUp });
     return new ScriptExhausted(redactor.text(text), {
       ...details,
       recorded,

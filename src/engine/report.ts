@@ -38,17 +38,20 @@ export function exhaustedText(facts: {
   nearest: Nearest | undefined;
   /** Nothing at all is left in the lane, so whatever is asked is past the end. */
   pastTheEnd: boolean;
+  /** Requests that the program gave up before any part of the answer came; their claims were given back. */
+  givenUp: number;
 }): string {
-  const { request, scene, recorded, asked, playedBy, last } = facts;
+  const { request, scene, recorded, asked, playedBy, last, givenUp } = facts;
   const happened =
     recorded > 0
       ? `${request} was recorded ${times(recorded)} and is asked for a ${ordinal(asked)} time.`
-      : `${request} is past the end of the recording: all ${scene.tracks} tracks of ${laneName(scene)} were played.`;
+      : `${request} is past the end of the recording: ${scene.tracks === 1 ? `the one track of ${laneName(scene)} was` : `all ${scene.tracks} tracks of ${laneName(scene)} were`} played.`;
   return lines(
     happened,
     where(scene),
     playedBy.length > 0 &&
       `  played    ${shorten(playedBy.map(({ track, request: n }) => `${place(track)} answered request ${n}`))}`,
+    givenUp > 0 && `  given up  ${givenUp === 1 ? "1 request" : `${givenUp} requests`} before any part of the answer came`,
     facts.pastTheEnd && last !== undefined && `  last      ${place(last)} was the last one played`,
     nearestLines(facts.nearest),
     recorded > 0
@@ -87,7 +90,7 @@ export function stalledText(facts: {
 }): string {
   const [first] = facts.held;
   return lines(
-    `The replay stands still: ${first === undefined ? "nothing" : `${first.what} of ${place(first.track)}`} is held by a gate that nothing has opened for ${facts.seconds} seconds.`,
+    `The replay stands still: ${first === undefined ? "nothing" : `${first.what} of ${place(first.track)}`} is held by a gate that nothing has opened for ${facts.seconds === 1 ? "1 second" : `${facts.seconds} seconds`}.`,
     `  cassette  ${facts.cassette}`,
     ...facts.held.slice(0, 10).map(({ track, what, waitsFor }) => `  waits     ${what} of ${place(track)} waits for ${waitsFor}`),
     facts.held.length > 10 && `            and ${facts.held.length - 10} more`,

@@ -90,7 +90,7 @@ export class RunningDeck implements Deck {
         speed: timing === "instant" ? 0 : timing === "recorded" ? 1 : timing,
         stallAfterMs: options.stallAfterMs ?? 4000,
         name: place.display,
-        fail: (error) => this.#fail(error),
+        fail: (error, key) => this.#fail(error, key),
       });
     }
     bindSession(this, this.#session(undefined));
@@ -171,6 +171,7 @@ export class RunningDeck implements Deck {
           `The variable "${name}" was not recorded.\n  cassette  ${place.display} ${known.length === 0 ? "has no variables" : `has ${known.join(", ")}`}\n  next      record again, or add it by hand under "vars"`,
           { name, cassette: place.display },
         ),
+        name,
       );
     }
     const value = await make();
@@ -230,6 +231,7 @@ export class RunningDeck implements Deck {
             `The file ${file.path}, which belongs to ${display}, ${fault}.\n  next      restore it from version control, or record again`,
             { cassette: display, path: file.path },
           ),
+          file.path,
         );
       }
       loaded.set(file.path, bytes);
@@ -237,9 +239,9 @@ export class RunningDeck implements Deck {
     return (file) => loaded.get(file.path) as Uint8Array;
   }
 
-  #fail<E extends WiretapeError>(error: E): E {
+  #fail<E extends WiretapeError>(error: E, key = ""): E {
     const entry = enter(error, this, this.#parts.platform);
-    this.#violations.add(error, () => {
+    this.#violations.add(error, key, () => {
       entry.acknowledged = true;
     });
     return error;
@@ -263,7 +265,11 @@ export class RunningDeck implements Deck {
     this.#player?.stop(finishedError(this.#parts.place.display, "A stream was still being read"));
     if (recorder !== undefined) written = await this.#endRecording(recorder, outcome);
     this.#throwViolations();
-    if (outcome === "passed") this.#throwUnplayed();
+    // A body that failed did not get to what was expected, and to what is left.
+    if (outcome === "passed") {
+      this.#throwUnmet();
+      this.#throwUnplayed();
+    }
     return {
       mode: this.mode,
       outcome,
@@ -312,6 +318,9 @@ export class RunningDeck implements Deck {
       const text = violationsText(open.map(({ message }) => message));
       throw new Kind(text, { ...first.details, violations: open }, { cause: first });
     }
+  }
+
+  #throwUnmet(): void {
     const [unmet] = this.#violations.unmet;
     if (unmet !== undefined) {
       throw new ExpectationUnmet(
