@@ -34,32 +34,33 @@ export async function replayFetch(
   const head = play.wait(response.at ?? 0, "the head", response.after);
   if (head !== undefined) await unlessAborted(head, signal, play.giveBack);
   play.note({ kind: "response", boundary: "http", status: response.status });
-  const { method } = request;
-  return new RecordedResponse(
-    hasNullBody(method, response.status) ? null : bodyOf(play, response, signal, load),
-    {
-      status: response.status,
-      reason: response.reason ?? "",
-      headers: statedHeaders(track, response, method, load),
-      url: response.url ?? request.url,
-      redirected: response.redirected ?? false,
-    },
-  );
-}
-
-function bodyOf(play: Play, response: StoredResponse, signal: AbortSignal | undefined, load: LoadSidecar | undefined): BodyInit {
-  const { body, style, end } = response;
+  const { status, reason = "", url = request.url, redirected = false } = response;
+  const noBody = hasNullBody(request.method, status);
   const at = response.at ?? 0;
-  const reader = openBody(body, style, load === undefined ? { at } : { at, sidecar: load });
+  const reader = openBody(response.body, response.style, load === undefined ? { at } : { at, sidecar: load });
   const first = reader.next();
   const second = first === undefined ? undefined : reader.next();
+  const whole = second === undefined ? (first?.bytes.length ?? 0) : undefined;
+  const headers = noBody ? (response.headers ?? []) : statedHeaders(track, response, whole, load);
+  const body = noBody ? null : bodyOf(play, at, first, second, reader, response.end, signal);
+  return new RecordedResponse(body, { status, reason, headers, url, redirected });
+}
+
+function bodyOf(
+  play: Play,
+  at: number,
+  first: Chunk | undefined,
+  second: Chunk | undefined,
+  reader: BodyReader,
+  end: End | undefined,
+  signal: AbortSignal | undefined,
+): BodyInit {
   // One chunk and nothing else to be handed out by anybody: the platform's own body of these bytes is the same to the
   // program, and costs it no stream.
-  if (first !== undefined && second === undefined && end === undefined && first.after === undefined && signal === undefined && play.alone) {
-    if (first.bytes.length > 0) {
-      play.note({ kind: "frame", boundary: "http" });
-      return first.bytes as Uint8Array<ArrayBuffer>;
-    }
+  const only = first !== undefined && second === undefined && end === undefined ? first : undefined;
+  if (only !== undefined && only.bytes.length > 0 && only.after === undefined && signal === undefined && play.alone) {
+    play.note({ kind: "frame", boundary: "http" });
+    return only.bytes as Uint8Array<ArrayBuffer>;
   }
   return bodyStream(play, at, [first, second], reader, end, signal);
 }
@@ -154,15 +155,14 @@ function sidecarsOf({ body }: StoredResponse): Sidecar[] {
 const stated = new WeakMap<HttpTrack, Headers>();
 
 // A hand edit of a body restates its length. Bodies that broke, and encoded ones (whose length is that of other
-// bytes), keep what was seen.
-function statedHeaders(track: HttpTrack, response: StoredResponse, method: string, load: LoadSidecar | undefined): Headers {
-  const headers = response.headers ?? [];
+// bytes), keep what was seen. `whole`: the length, where it is known already.
+function statedHeaders(track: HttpTrack, response: StoredResponse, whole: number | undefined, load: LoadSidecar | undefined): Headers {
+  const { headers = [], body, style, end } = response;
   const place = headers.findIndex(([name]) => name.toLowerCase() === "content-length");
-  if (place < 0 || response.end !== undefined || hasNullBody(method, response.status)) return headers;
-  if (headers.some(([name]) => name.toLowerCase() === "content-encoding")) return headers;
+  if (place < 0 || end !== undefined || headers.some(([name]) => name.toLowerCase() === "content-encoding")) return headers;
   let list = stated.get(track);
   if (list === undefined) {
-    const length = String(response.body === undefined ? 0 : bodyBytes(response.body, response.style, load).length);
+    const length = String(whole ?? bodyBytes(body, style, load).length);
     const [name, value] = headers[place] as readonly [string, string];
     list = value === length ? headers : headers.map((pair, i) => (i === place ? ([name, length] as const) : pair));
     stated.set(track, list);
