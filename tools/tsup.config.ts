@@ -4,7 +4,15 @@ import { defineConfig } from "tsup";
 const root = new URL("..", import.meta.url).pathname;
 
 export default defineConfig({
-  entry: { index: "src/index.ts", browser: "src/browser.ts", vitest: "src/vitest.ts", cli: "src/cli/main.ts" },
+  entry: {
+    index: "src/index.ts",
+    browser: "src/browser.ts",
+    vitest: "src/vitest.ts",
+    cli: "src/cli/main.ts",
+    // The demo starts a process of its own with these two.
+    "replay-offline": "src/demo/replay-offline.ts",
+    "offline-preload": "src/demo/offline-preload.ts",
+  },
   format: "esm",
   target: "node20",
   platform: "neutral",
