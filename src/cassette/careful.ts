@@ -52,13 +52,12 @@ export function readCarefully(text: string, limits: Limits): Reading {
       message: `duplicate key ${JSON.stringify(path.at(-1))}; the first is on line ${at(firstOffset).line}`,
     });
 
-  const broken = syntax.map(({ offset }) => offset);
+  const broken = syntax.map(({ offset }) => offset).sort((a, b) => a - b);
   const lineOf = (path: Path): number => position(path).line;
   for (const fault of faultsOf(value, limits, lineOf)) {
     const node = nodeAt(root, fault.path, fault.atKey);
     // In a text that is broken right there, what seems to be absent may only be unreadable.
-    const unreadable = (offset: number): boolean => offset >= node.offset && offset <= node.offset + node.length;
-    if (fault.missing && broken.some(unreadable)) continue;
+    if (fault.missing && anyWithin(broken, node.offset, node.offset + node.length)) continue;
     issues.push({ ...at(node.offset), path: formatPath(fault.path), message: fault.message });
   }
   const cassette = issues.length === 0 ? deepFreeze(value as Cassette) : undefined;
@@ -74,8 +73,10 @@ export function faultsOf(value: unknown, limits: Limits, lineOf?: (path: Path) =
   if (shape.some(({ path, missing }) => path.length === 0 && !missing)) return shape;
   for (const fault of shape) if (!fault.missing) deleteAt(value, fault.path);
   const faults = [...shape];
+  // What a wrong key was meant to be is absent, too: that is told once.
+  const above = new Set(shape.map(({ path }) => formatPath(path.slice(0, -1))));
   for (const fault of checkRules(value as Cassette, lineOf))
-    if (!(fault.missing && shape.some(({ path }) => isJustBelow(path, fault.path)))) faults.push(fault);
+    if (!(fault.missing && above.has(formatPath(fault.path)))) faults.push(fault);
   const count = (value as Partial<Cassette>).tracks?.length ?? 0;
   if (count > limits.tracks) faults.push({ path: ["tracks"], message: tooMany(count, limits) });
   return faults;
@@ -87,6 +88,14 @@ function deleteAt(value: unknown, path: Path): void {
   if (parent !== undefined) delete parent[path.at(-1)!];
 }
 
-function isJustBelow(path: Path, above: Path): boolean {
-  return path.length === above.length + 1 && above.every((step, i) => path[i] === step);
+/** Whether any of the sorted offsets lies between two others. */
+function anyWithin(sorted: readonly number[], from: number, to: number): boolean {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle]! < from) low = middle + 1;
+    else high = middle;
+  }
+  return low < sorted.length && sorted[low]! <= to;
 }

@@ -7,6 +7,7 @@ export interface Position {
 /** Finds the line and column of offsets (UTF-16 units) in a text; the lines are counted once, when first asked. */
 export function positionsIn(text: string): (offset: number) => Position {
   let starts: number[] | undefined;
+  let pairs: ((offset: number) => number) | undefined;
   return (offset) => {
     starts ??= lineStarts(text);
     let low = 0;
@@ -16,7 +17,27 @@ export function positionsIn(text: string): (offset: number) => Position {
       if (starts[middle]! <= offset) low = middle;
       else high = middle;
     }
-    return { line: low + 1, column: [...text.slice(starts[low], offset)].length + 1 };
+    const start = starts[low]!;
+    pairs ??= pairCounter(text);
+    return { line: low + 1, column: offset - start - (pairs(offset) - pairs(start)) + 1 };
+  };
+}
+
+const stride = 512;
+
+/** Counts the surrogate pairs before an offset; counted in strides, because a file may be one long line of faults. */
+function pairCounter(text: string): (offset: number) => number {
+  const counts = [0];
+  const count = (from: number, to: number): number => {
+    let pairs = 0;
+    for (let i = from; i < to; i++)
+      if ((text.charCodeAt(i) & 0xfc00) === 0xd800 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00) pairs++;
+    return pairs;
+  };
+  for (let i = 0; i + stride <= text.length; i += stride) counts.push(counts.at(-1)! + count(i, i + stride));
+  return (offset) => {
+    const whole = Math.floor(offset / stride);
+    return counts[whole]! + count(whole * stride, offset);
   };
 }
 

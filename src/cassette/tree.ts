@@ -53,7 +53,7 @@ export function treeValue(root: Node, text: string, layout: Layout, duplicates: 
 }
 
 function firstKey(node: Node, key: string): number {
-  return node.children?.find((property) => property.children?.[0]?.value === key)?.offset ?? node.offset;
+  return propertyOf(node, key)?.offset ?? node.offset;
 }
 
 /** Sets a key as a plain own key: `__proto__` is data like any other. */
@@ -86,5 +86,19 @@ export function nodeAt(root: Node, path: Path, atKey = false): Node {
 /** The property node of a key of an object node. */
 export function propertyOf(node: Node, key: string): Node | undefined {
   if (node.type !== "object") return undefined;
-  return node.children?.find((property) => property.children?.[0]?.value === key);
+  const properties = node.children ?? [];
+  if (properties.length <= 16) return properties.find((property) => property.children?.[0]?.value === key);
+  let index = indices.get(node);
+  if (index === undefined) {
+    index = new Map();
+    for (const property of properties) {
+      const own = property.children?.[0]?.value;
+      if (!index.has(own)) index.set(own, property);
+    }
+    indices.set(node, index);
+  }
+  return index.get(key);
 }
+
+// A hostile file has a million keys in one object and a fault in each.
+const indices = new WeakMap<Node, Map<unknown, Node>>();

@@ -248,3 +248,22 @@ test("an edit of a sealed text is read: the checksum only chooses the path", () 
   expect(openCassette(edited).method(0)).toBe("PUT");
   expect(openCassette(text).canonical).toBe(true);
 });
+
+test("twenty thousand faults in one line take hardly longer than reading the file", () => {
+  const many = (item: (i: number) => string): string => Array.from({ length: 20_000 }, (_, i) => item(i)).join(", ");
+  const inOneLine = (body: string): string =>
+    file(exchange(`"response": { "status": 200, "body": [${body}] }`)).replaceAll("\n", " ");
+  const hostile = [
+    `{ "wiretape": 1, "tracks": [], ${many((i) => `"😀${i}": 1`)} }`,
+    `{ "wiretape": 1, "tracks": [], "vars": { ${many((i) => `"a${i}": 1`)}, ${many((i) => `"a${i}": 1`)} } }`,
+    inOneLine(many((i) => `{ "after": "x${i}" }`)),
+    inOneLine(many(() => '{ "after": [1], "tex": "a" }')),
+    inOneLine(many(() => "{ @ }")),
+    file(many((i) => exchange('"x": 1', `t${i}`))),
+  ];
+  for (const text of hostile) {
+    const begun = performance.now();
+    expect((refusal(text).details.issues as Issues).length).toBeGreaterThanOrEqual(20_000);
+    expect(performance.now() - begun, text.slice(0, 120)).toBeLessThan(6_000);
+  }
+});
