@@ -44,7 +44,7 @@ export function exhaustedText(facts: {
   const { request, scene, recorded, asked, playedBy, last, givenUp } = facts;
   const happened =
     recorded > 0
-      ? `${request} was recorded ${times(recorded)} and is asked for a ${ordinal(asked)} time.`
+      ? `${request} was recorded ${times(recorded)} and is asked for ${ordinal(asked)} time.`
       : `${request} is past the end of the recording: ${scene.tracks === 1 ? `the one track of ${laneName(scene)} was` : `all ${scene.tracks} tracks of ${laneName(scene)} were`} played.`;
   return lines(
     happened,
@@ -100,12 +100,13 @@ export function stalledText(facts: {
 
 export function unplayedText(facts: { scene: Scene; unplayed: readonly TrackPlace[] }): string {
   const { unplayed, scene } = facts;
+  const them = unplayed.length === 1 ? "it" : "them";
   return lines(
     `${unplayed.length === 1 ? "A recorded track was" : `${unplayed.length} recorded tracks were`} never asked for.`,
     `  cassette  ${scene.cassette} (${scene.tracks - scene.left} of ${scene.tracks} tracks played)`,
     ...unplayed.slice(0, 10).map((track) => `  unplayed  ${place(track)}`),
     unplayed.length > 10 && `            and ${unplayed.length - 10} more`,
-    '  next      if the program should not ask for them any more, record again with WIRETAPE_MODE=rerecord or delete them; if it may leave them out, mark them "optional": true; or open the deck with unplayed: "ignore"',
+    `  next      if the program should not ask for ${them} any more, record again with WIRETAPE_MODE=rerecord or delete ${them}; if it may leave ${them} out, mark ${them} "optional": true; or open the deck with unplayed: "ignore"`,
   );
 }
 
@@ -183,5 +184,5 @@ function times(count: number): string {
 function ordinal(n: number): string {
   const tens = n % 100;
   const suffix = tens >= 11 && tens <= 13 ? "th" : (["th", "st", "nd", "rd"][n % 10] ?? "th");
-  return `${n}${suffix}`;
+  return `${/^(8|11$|18$)/.test(String(n)) ? "an" : "a"} ${n}${suffix}`;
 }
