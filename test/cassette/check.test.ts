@@ -89,9 +89,9 @@ test("the compiled check and the zod schema accept the same documents: valid one
       if (!zod.success) refused++;
     },
   );
-  fc.assert(property, { numRuns: 2000 });
-  expect(refused).toBeGreaterThan(300);
-});
+  fc.assert(property, { numRuns: 1000 });
+  expect(refused).toBeGreaterThan(150);
+}, 120_000);
 
 const told = (document: unknown): string[] =>
   checkShape(document).map(({ path, message }) => `${formatPath(path)}: ${message}`);
