@@ -16,9 +16,9 @@ export function showTrack(
   terminal: Terminal,
 ): void {
   const { color, width } = terminal;
-  const fit = (text: string, taken = 0): string => shorten(printable(text), width - taken);
+  const clip = (text: string, taken = 0): string => shorten(printable(text), width - taken);
   const state = facts.state === "recorded" ? color.green(facts.state) : color.yellow(facts.state);
-  terminal.line(`${color.bold(facts.id)}  ${fit(facts.what, columns(facts.id) + 2)}`);
+  terminal.line(`${color.bold(facts.id)}  ${clip(facts.what, columns(facts.id) + 2)}`);
   const about = [
     `${facts.kind}${facts.lane === undefined ? "" : `, lane ${facts.lane}`}`,
     `${formatDuration(facts.at)} after the recording began`,
@@ -29,14 +29,14 @@ export function showTrack(
     `${path}:${facts.line}`,
   ];
   terminal.line(`  ${state}${color.dim(`, ${printable(about.join(", "))}`)}`);
-  if (facts.note !== undefined) terminal.line(`  ${color.dim("note")} ${fit(facts.note, 7)}`);
+  if (facts.note !== undefined) terminal.line(`  ${color.dim("note")} ${clip(facts.note, 7)}`);
   for (const [title, headers] of headersOf(track)) {
     terminal.line();
     terminal.line(color.dim(title));
     const longest = Math.min(32, Math.max(...headers.map(([name]) => columns(printable(name)))));
     for (const [name, value] of headers) {
       const shown = printable(name);
-      terminal.line(`  ${shown}${" ".repeat(Math.max(0, longest - columns(shown)))}  ${fit(value, longest + 4)}`);
+      terminal.line(`  ${shown}${" ".repeat(Math.max(0, longest - columns(shown)))}  ${clip(value, longest + 4)}`);
     }
   }
   terminal.line();

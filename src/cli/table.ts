@@ -38,10 +38,11 @@ export function formatTable(
     texts.reduce((most, row) => Math.max(most, columns(row[i]!)), title.length),
   );
   let excess = indent.length + shown.reduce((sum, i) => sum + widths[i]! + GAP.length, -GAP.length) - width;
-  for (const i of shown.filter((i) => heads[i]!.flexible).sort((a, b) => widths[b]! - widths[a]!)) {
-    const given = Math.max(0, Math.min(excess, widths[i]! - NARROWEST));
-    widths[i]! -= given;
-    excess -= given;
+  const flexible = shown.filter((i) => heads[i]!.flexible);
+  for (; excess > 0; excess--) {
+    const widest = flexible.reduce((a, b) => (widths[b]! > widths[a]! ? b : a), flexible[0] ?? -1);
+    if (widest === -1 || widths[widest]! <= NARROWEST) break;
+    widths[widest]!--;
   }
   const line = (cells: readonly string[], style: (i: number) => Cell["style"]): string => {
     const parts = shown.map((i) => {

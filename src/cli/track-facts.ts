@@ -81,6 +81,7 @@ function* outcomes(track: Track): Generator<string> {
     yield* endings(track.response?.end ?? track.end);
   } else if ("call" in track) {
     if (track.result !== undefined) yield "result";
+    else if (track.events !== undefined) yield "streamed";
     yield* failure(track.error);
     yield* endings(track.end);
   } else {
