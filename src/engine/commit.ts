@@ -44,7 +44,13 @@ export function recordingHead(facts: RecordingFacts, redactor: Redactor): Omit<C
 }
 
 /** Prints a recording and proves it: every payload reads back as it was seen, and no secret is in the text. */
-export function provenText(recorder: Recorder, facts: RecordingFacts, redactor: Redactor, platform: Platform, waive: readonly string[]): string {
+export function provenText(
+  recorder: Recorder,
+  facts: RecordingFacts,
+  redactor: Redactor,
+  platform: Platform,
+  waive: readonly string[],
+): string {
   const settled = recorder.settled;
   const tracks = settled.map(({ track }) => track);
   let text: string;
@@ -60,7 +66,11 @@ export function provenText(recorder: Recorder, facts: RecordingFacts, redactor: 
   } else {
     text = appendTracks(facts.base, tracks);
     const vars = Object.entries(recorder.vars ?? {});
-    if (vars.length > 0) text = editText(text, vars.map(([name, value]) => ({ path: ["vars", name], value: value as Json })));
+    if (vars.length > 0)
+      text = editText(
+        text,
+        vars.map(([name, value]) => ({ path: ["vars", name], value: value as Json })),
+      );
   }
   const read = parseCassette(text, { path: facts.display });
   const byId = new Map(read.tracks.map((track) => [track.id, track]));
@@ -105,6 +115,23 @@ export async function writeRecording(
   recorder: Recorder,
   replace: boolean,
 ): Promise<void> {
+  await writeSidecars(store, name, recorder);
+  if (replace) await store.replace(name, encodeUtf8(text));
+  else await store.createExclusive(name, encodeUtf8(text));
+}
+
+/** Keeps a proven text beside the cassette, with its sidecar files; its name. */
+export async function parkRecording(
+  store: CassetteStore,
+  name: string,
+  text: string,
+  recorder: Recorder,
+): Promise<string> {
+  await writeSidecars(store, name, recorder);
+  return store.park(name, encodeUtf8(text));
+}
+
+async function writeSidecars(store: CassetteStore, name: string, recorder: Recorder): Promise<void> {
   const folder = name.slice(0, name.lastIndexOf("/") + 1);
   for (const [path, bytes] of recorder.sidecars) {
     try {
@@ -113,8 +140,6 @@ export async function writeRecording(
       if (!(error instanceof CassetteExists)) throw error; // named by its digest: what is there is the same
     }
   }
-  if (replace) await store.replace(name, encodeUtf8(text));
-  else await store.createExclusive(name, encodeUtf8(text));
 }
 
 function originOf(url: string): string[] {

@@ -10,12 +10,11 @@ import {
   SidecarBroken,
   UnplayedTracks,
   VarMissing,
-  WiretapeError,
+  type WiretapeError,
   type WiretapeErrorCode,
 } from "../errors.ts";
-import { encodeUtf8 } from "../wire/bytes.ts";
 import { sha256Hex } from "../wire/digest.ts";
-import { provenText, type RecordingFacts, writeRecording } from "./commit.ts";
+import { parkRecording, provenText, type RecordingFacts, writeRecording } from "./commit.ts";
 import { type Deck, type DeckReport, finishedError, Violations } from "./deck.ts";
 import type { Matcher } from "./identity.ts";
 import { enter } from "./ledger.ts";
@@ -283,7 +282,10 @@ export class RunningDeck implements Deck {
     };
   }
 
-  async #endRecording(recorder: Recorder, outcome: "passed" | "failed"): Promise<{ written?: string; parked?: string }> {
+  async #endRecording(
+    recorder: Recorder,
+    outcome: "passed" | "failed",
+  ): Promise<{ written?: string; parked?: string }> {
     const { place, facts, redactor, platform, options, replace = false, unlock, endJournal } = this.#parts;
     const { store, name } = place;
     const violated = this.#violations.open.length > 0;
@@ -291,7 +293,8 @@ export class RunningDeck implements Deck {
     try {
       const text = provenText(recorder, facts as RecordingFacts, redactor, platform, options.redact?.waive ?? []);
       if (outcome === "failed" || violated) {
-        const parked = recorder.settled.length === 0 ? undefined : await store?.park(name, encodeUtf8(text));
+        const empty = store === undefined || recorder.settled.length === 0;
+        const parked = empty ? undefined : await parkRecording(store, name, text, recorder);
         keepJournal = false;
         return parked === undefined ? {} : { parked };
       }

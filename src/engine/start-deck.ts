@@ -19,15 +19,12 @@ export async function startDeck(place: DeckPlace, options: DeckOptions, platform
   checkOptions(options);
   const { store, name, display } = place;
   const redactor = createRedactor(options.redact, platform.environment);
-  const asked = askedMode(options.mode, platform.environment);
+  const asked = decide(place, options, platform);
   const trace = new Trace();
   const common = { place, options, platform, redactor, trace };
   if (asked.mode === "live") return new RunningDeck({ ...common, mode: "live" });
 
   const writes = asked.mode === "record" || asked.mode === "rerecord";
-  if (writes && place.cassette !== undefined) {
-    throw new OptionInvalid(`A deck over a given cassette replays it; mode ${asked.mode} needs a store and a name to write to.`);
-  }
   const open = async (): Promise<CassetteIndex | undefined> => {
     if (place.cassette !== undefined) return indexCassette(place.cassette);
     const bytes = await store?.read(name);
@@ -36,7 +33,9 @@ export async function startDeck(place: DeckPlace, options: DeckOptions, platform
   if (!writes) {
     const index = await open();
     if (index === undefined && asked.mode === "replay") {
-      throw new CassetteMissing(missingText({ path: display, mode: asked.mode, reason: asked.reason }), { path: display });
+      throw new CassetteMissing(missingText({ path: display, mode: asked.mode, reason: asked.reason }), {
+        path: display,
+      });
     }
     if (index !== undefined) {
       const matcher = createMatcher(options.match, index.head.match, true);
@@ -88,11 +87,21 @@ export async function startDeck(place: DeckPlace, options: DeckOptions, platform
   }
 }
 
+function decide(place: DeckPlace, options: DeckOptions, platform: Platform): ReturnType<typeof askedMode> {
+  const asked = askedMode(options.mode, platform.environment);
+  if (place.cassette === undefined || (asked.mode !== "record" && asked.mode !== "rerecord")) return asked;
+  if (options.mode === undefined) return { mode: "replay", reason: "the cassette is given as a value" };
+  throw new OptionInvalid(
+    `A deck over a given cassette replays it; mode ${asked.mode} needs a store and a name to write to.`,
+  );
+}
+
 function refuseEdited(index: CassetteIndex, display: string): void {
   const changed = [...trackStates(index.cassette())].filter(([, state]) => state !== "recorded");
   const seal = index.seal;
   if (changed.length === 0 && seal !== undefined) return;
-  const what = seal === undefined ? "it has no seal" : changed.map(([id, state]) => `track ${id} is ${state}`).join(", ");
+  const what =
+    seal === undefined ? "it has no seal" : changed.map(([id, state]) => `track ${id} is ${state}`).join(", ");
   throw new SealBroken(
     `${display} is not as it was recorded: ${what}.\n  next      record again, or accept the edit with "wiretape seal ${display}", or open the deck with integrity "any"`,
     { cassette: display, tracks: Object.fromEntries(changed) },

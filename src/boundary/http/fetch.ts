@@ -33,10 +33,19 @@ export function tapeFetch(deck: Lane, fetch: typeof globalThis.fetch = globalThi
     const claim = isPending(claimed) ? await claimed : claimed;
     if ("play" in claim) return replayFetch(claim.play, request, signal, session);
     return recordFetch(claim.record, fetch, request.url, {
+      ...(input instanceof Request ? settingsOf(input) : {}),
       ...init,
       method: request.method,
       headers: request.headers as [string, string][],
       ...(request.body === undefined ? {} : { body: request.body as Uint8Array<ArrayBuffer> }),
     });
   };
+}
+
+// What of a Request is neither its URL, method, headers nor body: those were read, so that it could be compared.
+function settingsOf(request: Request): RequestInit {
+  const { cache, credentials, integrity, keepalive, mode, redirect, referrer, referrerPolicy, signal } = request;
+  // A browser's own navigations have a mode that no program may ask for.
+  const asked = mode === "navigate" ? {} : { mode };
+  return { ...asked, cache, credentials, integrity, keepalive, redirect, referrer, referrerPolicy, signal };
 }
