@@ -5,6 +5,7 @@ import { nameEndings } from "./names.ts";
 import { findPlace } from "./places.ts";
 import type { PatternRule } from "./rules.ts";
 import { type Shape, shapes } from "./shapes.ts";
+import { within } from "./spans.ts";
 import { isSecretValue, looksRandom } from "./values.ts";
 import { decodePercent, unescapeJson, type View } from "./views.ts";
 
@@ -40,7 +41,7 @@ function findUserInfo(text: string, end: number): Found | undefined {
   const [start, raw] = token ? [end, user] : [end + colon + 1, password];
   const secret = decodePercent(raw);
   if (!isSecretValue(secret) || (token && !(looksRandom(secret) && secret.length >= 16))) return undefined;
-  return { rule: "url-password", start, end: start + raw.length, secret };
+  return { rule: "url-password", start, end: start + raw.length, secret, raw };
 }
 
 function findInView(text: string, anchors: Literals<Anchor>, setting: Setting, waived: ReadonlySet<string>): Found[] {
@@ -61,7 +62,8 @@ function findInView(text: string, anchors: Literals<Anchor>, setting: Setting, w
       const place = anchor.find(text, start);
       if (place === undefined) return;
       const [from, to] = place;
-      take({ rule: anchor.rule, start: from, end: to, secret: unescapeJson(text.slice(from, to)) });
+      const secret = unescapeJson(text.slice(from, to));
+      if (isSecretValue(secret)) take({ rule: anchor.rule, start: from, end: to, secret });
     }
   });
   return found;
@@ -109,12 +111,10 @@ export function createFinder({ keys, queries, patterns, waived }: FinderOptions)
       for (const view of views) {
         const hits = [...findInView(view.text, anchors, setting, waived), ...findPatterns(view.text, patterns)];
         if (hits.length === 0) continue;
-        const before = found;
         // An inner view takes the ends of strings for what they are not: what it sees within a find is not news.
-        const news = hits
-          .map((hit) => inOriginal(hit, view))
-          .filter((hit) => !before.some((other) => hit.start >= other.start && hit.end <= other.end));
-        found = [...before, ...news];
+        const known = within(found);
+        const news = hits.map((hit) => inOriginal(hit, view)).filter((hit) => !known(hit));
+        found = [...found, ...news];
       }
       return found;
     },

@@ -5,6 +5,8 @@ export interface Found {
   readonly end: number;
   /** What it means: the value without the escapes of the place. */
   readonly secret: string;
+  /** The value as it stood there, where an encoding was taken off that it may not have had. */
+  readonly raw?: string;
   /** What the pseudonym stands between where the value was a bare number. */
   readonly quote?: string;
   /** Replaced here and not looked for elsewhere. */

@@ -29,6 +29,7 @@ function cookieValues(header: string, value: string, rules: Rules): Found[] {
       start,
       end: start + raw.length,
       secret,
+      raw,
       inPlaceOnly: !sessionCookie.test(name) && !looksRandom(secret),
     });
   }

@@ -1,7 +1,7 @@
 import { decodeBase64, decodeLatin1, decodeUtf8, encodeBase64, encodeLatin1, encodeUtf8 } from "../../wire/bytes.ts";
 import { createLiterals } from "./literals.ts";
 import type { Secret } from "./pseudonyms.ts";
-import { mergeSpans, replaceSpans, type Span } from "./spans.ts";
+import { mergeSpans, replaceSpans, type Span, within } from "./spans.ts";
 import { isPlainWord, pseudonymPattern } from "./values.ts";
 import { type View, viewsOf } from "./views.ts";
 
@@ -144,5 +144,6 @@ function outsidePseudonyms(text: string, spans: readonly Span[]): Span[] {
     start: index,
     end: index + length,
   }));
-  return spans.filter(({ start, end }) => !names.some((name) => start >= name.start && end <= name.end));
+  const inName = within(names);
+  return spans.filter((span) => !inName(span));
 }

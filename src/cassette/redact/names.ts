@@ -60,7 +60,7 @@ const squashed =
 
 /** `…_token` that is a place in a list or a unit of text: `next_page_token`, `eos_token`, `prompt_token`. */
 const harmlessTokens =
-  /(?:^|-)(?:page|next|prev|previous|continuation|cursor|sync|pagination|resume|scroll|skip|start|end|begin|bos|eos|eot|pad|unk|sep|cls|mask|stop|first|last|per|input|output|max|min|special|cancel|cancellation|think|prompt|completion|reasoning|cached|text|image|audio|total|request-id|client-request|idempotency|lexer|next-forward|next-backward)-?token$/;
+  /(?:^|-)(?:page|next|prev|previous|continuation|cursor|sync|pagination|resume|scroll|skip|start|end|begin|bos|eos|eot|pad|unk|sep|cls|mask|stop|first|last|per|input|output|max|min|special|progress|cancel|cancellation|think|prompt|completion|reasoning|cached|text|image|audio|total|request-id|client-request|idempotency|lexer|next-forward|next-backward)-?token$/;
 
 /** Query parameters that no other place has: what signs a URL. */
 const signatures: ReadonlyMap<string, string> = new Map([

@@ -55,9 +55,10 @@ function afterEquals(text: string, fullName: string, end: number, at: number, se
     start++;
     stop = endOfQuoted(text, start, quote);
   } else stop = endOfParameter(text, start, kind);
-  const secret = decodeQuery(text.slice(start, stop));
+  const raw = text.slice(start, stop);
+  const secret = decodeQuery(raw);
   if (!isSecretValue(secret) || (known.doubtful && !isDoubtfulCredential(name, secret, text, end))) return [];
-  return [{ rule: known.rule, start, end: stop, secret }];
+  return [{ rule: known.rule, start, end: stop, secret, raw }];
 }
 
 const headerNames = /^(?:authorization|proxy-authorization|cookie|set-cookie|x-[a-z-]+|api-key)$/i;
@@ -89,8 +90,8 @@ function afterHeaderName(text: string, name: string, rule: string, end: number, 
 function inElement(text: string, name: string, rule: string, end: number): Found[] {
   const before = text[end - name.length - 1];
   if (before !== "<" && before !== ":") return [];
-  const close = text.indexOf("<", end);
-  const stop = close < 0 ? text.length : close;
+  const stop = text.indexOf("<", end);
+  if (stop < 0 || text[stop + 1] !== "/") return []; // `<TOKEN>` in prose is no element
   const secret = text.slice(end + 1, stop);
   return isSecretValue(secret.trim()) ? [{ rule, start: end + 1, end: stop, secret }] : [];
 }
@@ -100,12 +101,13 @@ const inputValue = /["'][^<>]{0,256}?\bvalue=["']/y;
 
 /** The value of a field that has a `name="…"`: a part of a multipart body, an input of a form. */
 function inNamedField(text: string, name: string, rule: string, end: number): Found[] {
-  if (!text.endsWith("name=", end - name.length - 1)) return [];
+  const lead = text.slice(Math.max(0, end - name.length - 65), end - name.length - 1);
+  if (!lead.endsWith("name=")) return [];
   partHeaders.lastIndex = end;
   inputValue.lastIndex = end;
   let start: number;
   let stop: number;
-  if (partHeaders.test(text)) {
+  if (/form-data;\s*name=$/i.test(lead) && partHeaders.test(text)) {
     start = partHeaders.lastIndex;
     const boundary = text.indexOf("\n--", start);
     stop = boundary < 0 ? text.length : text[boundary - 1] === "\r" ? boundary - 1 : boundary;

@@ -1,3 +1,5 @@
+import { pseudonymPattern } from "./values.ts";
+
 /** A secret and the name that stands for it. Several values may share one: a token, and the header it came in. */
 export interface Secret {
   readonly value: string;
@@ -13,6 +15,8 @@ export interface Pseudonyms {
   of(value: string, rule: string): Secret;
   /** Another value that stands for the same thing: gets the same pseudonym, unless it has its own already. */
   alias(value: string, secret: Secret): void;
+  /** Keeps the numbers of the pseudonyms in a text from being given to other values. */
+  reserve(text: string): void;
 }
 
 interface Entry extends Secret {
@@ -58,12 +62,17 @@ export function createPseudonyms(): Pseudonyms {
     alias(value, secret) {
       if (!entries.has(value)) entries.set(value, entries.get(secret.value)!);
     },
+    reserve(text) {
+      if (!text.includes("REDACTED-")) return;
+      for (const [, rule = "", number = ""] of text.matchAll(pseudonymPattern)) {
+        if (number.length > 9) continue; // not one of ours, and too large to count on from
+        counters.set(rule, Math.max(counters.get(rule) ?? 0, Number(number)));
+      }
+    },
   };
 }
 
-const pseudonym = /REDACTED-([a-z\d]+(?:-[a-z\d]+)*)-\d+/g;
-
 /** The text with every pseudonym cut to its class: `REDACTED-authorization-1` becomes `REDACTED-authorization`. */
 export function pseudonymClass(text: string): string {
-  return text.includes("REDACTED-") ? text.replace(pseudonym, "REDACTED-$1") : text;
+  return text.includes("REDACTED-") ? text.replace(pseudonymPattern, "REDACTED-$1") : text;
 }

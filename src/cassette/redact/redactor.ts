@@ -48,7 +48,7 @@ export type { RedactOptions, RedactRule };
 type Kind = Setting["kind"];
 const none: readonly Span[] = [];
 const noFinds: readonly Found[] = [];
-const formBody = /^[\w.~%+[\]-]+=[^\s"'<>{}]*$/;
+const formBody = /^[\w.~%+[\]-]+=[^\s"'<>{};]*$/;
 
 /** Whether nothing of the text is left to look at beside what its place says. */
 const isWhole = (text: string, placed: readonly Found[]): boolean =>
@@ -86,6 +86,7 @@ export function createRedactor(
   let seen: { [kind in Kind]?: Map<string, readonly Found[]> } = {};
 
   function learn(text: string, kind: Kind, placed: readonly Found[]): readonly Span[] {
+    secrets.reserve(text);
     for (const one of placed) secrets.learn(one);
     if (isWhole(text, placed)) {
       hit = true;

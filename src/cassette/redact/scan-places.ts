@@ -35,7 +35,11 @@ const alternatives = (list: typeof names): string => list.map(([, expression]) =
 const headers = /"(?:headers|trailers)": ?\[/g;
 const pair = /\s*\[\s*"([^"\\]{1,200})"\s*,\s*"((?:[^"\\]|\\.)*)"\s*\]\s*,?/y;
 const headerName = new RegExp(`^(?:${alternatives(names)})$`, "i");
-const key = new RegExp(`"(?:${alternatives(names)})\\\\{0,15}"\\s{0,8}:\\s{0,8}\\\\{0,15}"([^"\\\\]{0,4096})`, "gi");
+// The quotes of key and value are escaped alike: as often as JSON lies within JSON.
+const key = new RegExp(
+  `(?<!\\\\)(?<escape>\\\\{0,15})"(?:${alternatives(names)})\\k<escape>"\\s{0,8}:\\s{0,8}\\k<escape>"([^"\\\\]{0,4096})`,
+  "gi",
+);
 const parameter = new RegExp(`[?&](?:${alternatives([...names, ...signatures])})=([^&#"'\\\\\\s<>)\\]};\`]*)`, "gi");
 
 const harmless =
@@ -80,9 +84,10 @@ function inHeaders(text: string, allowed: ReadonlySet<string>): RawFinding[] {
 function matches(text: string, expression: RegExp, list: typeof names, allowed: ReadonlySet<string>): RawFinding[] {
   const found: RawFinding[] = [];
   for (const match of text.matchAll(expression)) {
-    const value = match[list.length + 1] ?? "";
+    const value = match.at(-1) ?? "";
     if (harmless.test(value) || allowed.has(value)) continue;
-    found.push({ rule: ruleOfGroups(list, match.slice(1)), offset: match.index });
+    const groups = match.slice(match.length - 1 - list.length);
+    found.push({ rule: ruleOfGroups(list, groups), offset: match.index });
   }
   return found;
 }

@@ -17,6 +17,8 @@ export interface Secrets {
   announce(value: string, rule: string): void;
   /** Makes a find known, with what it is made of, and says what stands for it. */
   learn(found: Found): Secret;
+  /** Keeps clear of the pseudonyms that a text has already. */
+  reserve(text: string): void;
   /** Where known values appear in a byte text, given with what it says decoded. */
   find(views: readonly View[]): readonly Span[];
 }
@@ -69,13 +71,17 @@ export function createSecrets(): Secrets {
       const bytes = decodeLatin1(encodeUtf8(value));
       search(pseudonyms.of(bytes, rule), bytes);
     },
-    learn({ secret: value, rule, inPlaceOnly }) {
+    learn({ secret: value, raw = value, rule, inPlaceOnly }) {
       if (rule.endsWith("authorization")) return learnAuthorization(value, rule);
       const secret = pseudonyms.of(value, rule);
-      const everywhere = !inPlaceOnly && !known.has(value) && isSearchable(value) && (!doubtfulRules.has(rule) || looksRandom(value));
-      if (everywhere) search(secret, value);
+      if (raw !== value) pseudonyms.alias(raw, secret);
+      if (inPlaceOnly || (doubtfulRules.has(rule) && !looksRandom(value))) return secret;
+      for (const spelling of [value, raw]) {
+        if (!known.has(spelling) && isSearchable(spelling)) search(secret, spelling);
+      }
       return secret;
     },
+    reserve: pseudonyms.reserve,
     find: known.find,
   };
 }

@@ -74,9 +74,9 @@ const pem: Shape = {
     pemBegin.lastIndex = start;
     if (!pemBegin.test(text)) return undefined;
     const inside = pemBegin.lastIndex;
-    pemEnd.lastIndex = text.indexOf("-----END ", inside);
-    if (pemEnd.lastIndex >= 0 && pemEnd.lastIndex - inside <= longestPem && pemEnd.test(text))
-      return [start, pemEnd.lastIndex];
+    const end = text.indexOf("-----", inside);
+    pemEnd.lastIndex = end;
+    if (end >= 0 && end - inside <= longestPem && pemEnd.test(text)) return [start, pemEnd.lastIndex];
     // A block that was cut off has no last line; what there is of it goes all the same.
     pemInside.lastIndex = inside;
     return pemInside.test(text) && pemInside.lastIndex > inside + 16 ? [start, pemInside.lastIndex] : undefined;

@@ -26,6 +26,28 @@ export function mergeSpans(spans: readonly Span[]): readonly Span[] {
   return merged;
 }
 
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Tells whether a range lies within one of these, which do not overlap. */
+export function within(ranges: readonly Range[]): (range: Range) => boolean {
+  if (ranges.length === 0) return () => false;
+  const sorted = [...ranges].sort((a, b) => a.start - b.start);
+  return ({ start, end }) => {
+    let low = 0;
+    let high = sorted.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (sorted[middle]!.start <= start) low = middle + 1;
+      else high = middle;
+    }
+    const last = sorted[low - 1];
+    return last !== undefined && end <= last.end;
+  };
+}
+
 /** The text with merged spans replaced; the very same text where there are none. */
 export function replaceSpans(text: string, spans: readonly Span[]): string {
   if (spans.length === 0) return text;

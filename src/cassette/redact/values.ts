@@ -9,8 +9,8 @@ export const shortestSearched = 8;
 /** A value that the caller names outright may be this short. */
 export const shortestNamed = 4;
 
-/** A pseudonym, anywhere in a text. */
-export const pseudonymPattern = /REDACTED-([a-z\d]+(?:-[a-z\d]+)*)-\d+/g;
+/** A pseudonym, anywhere in a text: its rule and its number. */
+export const pseudonymPattern = /REDACTED-([a-z\d]+(?:-[a-z\d]+)*)-(\d+)/g;
 const wholePseudonym = /^REDACTED-[a-z\d]+(?:-[a-z\d]+)*-\d+$/;
 
 export function isPseudonym(text: string): boolean {
@@ -38,7 +38,7 @@ const commonWords = new Set(
 export function isSearchable(value: string): boolean {
   if (value.length < shortestSearched) return false;
   if (/^[\d\s.,:/+-]*$/.test(value) && value.length < 16) return false; // a number: it would hit inside of others
-  if (/^(.)\1*$/.test(value)) return false;
+  if (/^(.)\1*$/.test(value) || value.includes("REDACTED-")) return false;
   return !commonWords.has(value.toLowerCase());
 }
 
