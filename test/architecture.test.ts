@@ -37,10 +37,13 @@ const files = readdirSync(root, { recursive: true, encoding: "utf8" })
   .sort();
 const sources = new Map(files.map((file) => [file, readFileSync(join(root, file), "utf8")]));
 
-const SPECIFIER = /(?:^|\n)\s*(?:import|export)\b(?:[^;"']*?\bfrom)?\s*["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']\s*\)|\bimport\s*\(\s*["']([^"']+)["']/g;
+const SPECIFIER =
+  /(?:^|\n)\s*(?:import|export)\b(?:[^;"']*?\bfrom)?\s*["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']\s*\)|\bimport\s*\(\s*["']([^"']+)["']/g;
 
 function specifiers(file: string): string[] {
-  return [...(sources.get(file) as string).matchAll(SPECIFIER)].map((match) => (match[1] ?? match[2] ?? match[3]) as string);
+  return [...(sources.get(file) as string).matchAll(SPECIFIER)].map(
+    (match) => (match[1] ?? match[2] ?? match[3]) as string,
+  );
 }
 
 function imports(file: string): string[] {
@@ -93,7 +96,12 @@ describe.each(files)("%s", (file) => {
       expect(text).not.toMatch(/^export \* from/m);
     } else {
       // The public surface is explicit re-exports and nothing else.
-      expect(text.replace(/\/\*\*[^]*?\*\//g, "").replace(/^(export|import) [^;]+;$/gm, "").trim()).toBe("");
+      expect(
+        text
+          .replace(/\/\*\*[\s\S]*?\*\//g, "")
+          .replace(/^(export|import) [^;]+;$/gm, "")
+          .trim(),
+      ).toBe("");
     }
   });
 });
@@ -118,8 +126,12 @@ test("there is no cycle, types counted", () => {
 test("the engine has no time of its own: timers, dates and fetch are in the platform port alone", () => {
   const own = files.filter((file) => file.startsWith("engine/") && file !== "engine/platform.ts");
   const touched = own.filter((file) => {
-    const code = (sources.get(file) as string).replace(/\/\*[^]*?\*\/|\/\/.*$/gm, "").replace(/"[^"\n]*"|`[^`]*`/g, '""');
-    return /\b(setTimeout|setImmediate|setInterval|queueMicrotask)\s*\(|\bnew Date\b|\bDate\.now\b|\bperformance\.|\bfetch\(/.test(code);
+    const code = (sources.get(file) as string)
+      .replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "")
+      .replace(/"[^"\n]*"|`[^`]*`/g, '""');
+    return /\b(setTimeout|setImmediate|setInterval|queueMicrotask)\s*\(|\bnew Date\b|\bDate\.now\b|\bperformance\.|\bfetch\(/.test(
+      code,
+    );
   });
   expect(touched).toEqual([]);
 });
@@ -127,9 +139,9 @@ test("the engine has no time of its own: timers, dates and fetch are in the plat
 test("zod is never loaded at run time: it declares the schema, and the types come from it", () => {
   const importers = files.filter((file) => imports(file).includes("cassette/schema.ts"));
   const loading = importers.filter((file) =>
-    [...(sources.get(file) as string).matchAll(/^(import|export)\s+(?!type\b)([^;]*?)from\s+"[^"]*\/schema\.ts"/gm)].some(
-      ([, , names = ""]) => !names.split(",").every((name) => /^\s*[{]?\s*(type\s|[}]?\s*$)/.test(name)),
-    ),
+    [
+      ...(sources.get(file) as string).matchAll(/^(import|export)\s+(?!type\b)([^;]*?)from\s+"[^"]*\/schema\.ts"/gm),
+    ].some(([, , names = ""]) => !names.split(",").every((name) => /^\s*[{]?\s*(type\s|[}]?\s*$)/.test(name))),
   );
   expect(loading).toEqual([]);
 });

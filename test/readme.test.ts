@@ -1,0 +1,190 @@
+import { execFile } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import packageJson from "../package.json" with { type: "json" };
+
+const root = resolve(import.meta.dirname, "..");
+const readme = readFileSync(join(root, "README.md"), "utf8");
+const blocks = [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language, code]) => ({
+  language,
+  code: code as string,
+}));
+const snippets = blocks.filter(({ language }) => language === "ts").map(({ code }) => code);
+const commands = blocks
+  .filter(({ language }) => language === "sh")
+  .flatMap(({ code }) =>
+    code
+      .trim()
+      .split("\n")
+      .map((line) => line.replace(/\s+#.*$/, "")),
+  );
+
+// A folder inside the project, so that the snippets find the packages that they import.
+const folder = mkdtempSync(join(root, "test", ".readme-"));
+let server: Server;
+let address = "";
+
+beforeAll(async () => {
+  server = createServer((_, response) => {
+    response.setHeader("content-type", "text/html");
+    response.end("<!doctype html><title>Example Domain</title>");
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  address = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+});
+
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  await new Promise((closed) => server.close(closed));
+});
+
+const preload = join(root, "test/fixtures/readme/example-com.ts");
+
+async function run(
+  command: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const clean = {
+    ...process.env,
+    EXAMPLE_SERVER: address,
+    TSX_TSCONFIG_PATH: join(root, "tsconfig.json"),
+    NO_COLOR: "1",
+    ...env,
+  };
+  for (const name of [
+    "CI",
+    "WIRETAPE_MODE",
+    "VITEST",
+    "VITEST_MODE",
+    "VITEST_POOL_ID",
+    "VITEST_WORKER_ID",
+    "FORCE_COLOR",
+  ])
+    delete (clean as Record<string, unknown>)[name];
+  try {
+    return { code: 0, ...(await promisify(execFile)(command, args, { cwd: folder, env: clean })) };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return { code, stdout, stderr };
+  }
+}
+
+function program(name: string, code: string): readonly string[] {
+  writeFileSync(join(folder, name), code);
+  return ["--import", "tsx", "--import", preload, name];
+}
+
+test("no snippet is left out", () => {
+  expect(snippets).toHaveLength(5);
+  expect(new Set(blocks.map(({ language }) => language))).toEqual(new Set(["ts", "sh"]));
+});
+
+describe("the snippets run as they are written", () => {
+  const find = (text: string): string => snippets.find((code) => code.includes(text)) as string;
+
+  test("the example of the first page: records, then replays without the server's help", async () => {
+    expect(snippets[0]?.trim().split("\n").length).toBeLessThanOrEqual(10);
+    const first = await run(process.execPath, program("example.ts", snippets[0] as string));
+    expect(first).toMatchObject({ code: 0, stdout: "200 https://example.com/ 1 chunks\n" });
+    expect(existsSync(join(folder, "cassettes/example.cassette.json"))).toBe(true);
+    const second = await run(process.execPath, program("example.ts", snippets[0] as string), {
+      EXAMPLE_SERVER: "http://127.0.0.1:1",
+    });
+    expect(second.stdout).toBe(first.stdout);
+  });
+
+  test("once too often: the error is thrown although the program swallowed it, and acknowledged", async () => {
+    const { code, stdout, stderr } = await run(
+      process.execPath,
+      program("exhausted.ts", find("ScriptExhausted, tapeFetch")),
+    );
+    expect(stdout).toMatch(/^true GET https:\/\/example\.com\/ was recorded once and is asked for a 2nd time\./);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const unacknowledged = find("ScriptExhausted, tapeFetch").replace(/^deck\.expectViolation.*$/m, "");
+    expect(await run(process.execPath, program("unacknowledged.ts", unacknowledged))).toMatchObject({ code: 1 });
+  });
+
+  test("matching and variables: the same cassette twice, whatever the random values", async () => {
+    const code = find("order-key");
+    expect(await run(process.execPath, program("order.ts", code))).toMatchObject({ code: 0 });
+    expect(
+      await run(process.execPath, program("order.ts", code), { EXAMPLE_SERVER: "http://127.0.0.1:1" }),
+    ).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  test("functions and ports", async () => {
+    const code = find("tapeFunction, tapeObject");
+    const first = await run(process.execPath, program("shop.ts", code));
+    expect(first).toMatchObject({ code: 0, stdout: "true true\ntape 1\ntape 2\n" });
+    expect(await run(process.execPath, program("shop.ts", code.replace("price: 12n", "price: 0n")))).toEqual(first);
+  });
+
+  test("in a test, under vitest", async () => {
+    writeFileSync(join(folder, "page.test.ts"), find("wiretape/vitest"));
+    const alias = [
+      { find: "^wiretape$", replacement: join(root, "src/index.ts") },
+      { find: "^wiretape/(.*)$", replacement: join(root, "src/$1.ts") },
+    ];
+    const config = `export default { resolve: { alias: ${JSON.stringify(alias)}.map((a) => ({ ...a, find: new RegExp(a.find) })) }, test: { setupFiles: [${JSON.stringify(preload)}] } };`;
+    writeFileSync(join(folder, "vitest.config.mjs"), config);
+    const vitest = join(root, "node_modules/vitest/vitest.mjs");
+    for (const EXAMPLE_SERVER of [address, "http://127.0.0.1:1"]) {
+      const { code, stdout, stderr } = await run(process.execPath, [vitest, "run", "--root", folder], {
+        EXAMPLE_SERVER,
+      });
+      expect({ code, passed: /1 passed/.test(stdout) }, stdout + stderr).toEqual({ code: 0, passed: true });
+    }
+  });
+});
+
+describe("the commands run as they are written", () => {
+  test("set-up: the scripts that it names are there; CI runs them on a fresh clone", () => {
+    const [demo, tests] = commands;
+    expect([demo, tests]).toEqual(["npm ci && npm run demo", "npm ci && npm test"]);
+    expect(packageJson.scripts).toMatchObject({
+      demo: expect.any(String),
+      test: expect.any(String),
+      prepare: expect.any(String),
+    });
+    expect(readFileSync(join(root, ".ci/run"), "utf8")).toMatch(/^npm ci\b[\s\S]*^npm test$/m);
+  });
+
+  test.each(commands.slice(2))("%s", async (command) => {
+    const project = join(folder, "project");
+    if (!existsSync(project)) {
+      mkdirSync(project);
+      cpSync(join(root, "cassettes"), join(project, "cassettes"), { recursive: true });
+      writeFileSync(
+        join(project, "cassettes/x.recording.jsonl"),
+        '{"wiretape":1}\n{"id":"t1","kind":"function","at":0,"call":{"name":"f","input":[]},"result":{"at":1,"value":1}}\n',
+      );
+    }
+    const [npx, wiretape, ...args] = command.split(" ");
+    expect([npx, wiretape]).toEqual(["npx", "wiretape"]);
+    const files = args.flatMap((arg) =>
+      arg.includes("*")
+        ? readdirSync(join(project, "cassettes"))
+            .filter((name) => name.endsWith(".cassette.json"))
+            .map((name) => `cassettes/${name}`)
+        : [arg],
+    );
+    const main = join(root, "src/cli/main.ts");
+    const { code, stdout, stderr } = await promisify(execFile)(
+      process.execPath,
+      ["--import", join(root, "node_modules/tsx/dist/loader.mjs"), main, ...files],
+      {
+        cwd: project,
+        env: { ...process.env, TSX_TSCONFIG_PATH: join(root, "tsconfig.json") },
+      },
+    ).then(
+      (out) => ({ code: 0, ...out }),
+      (error) => error as { code: number; stdout: string; stderr: string },
+    );
+    expect(code, stdout + stderr).toBe(0);
+    expect(stdout.length).toBeGreaterThan(10);
+  });
+});
