@@ -1,8 +1,8 @@
-import { appendTracks, editText } from "../cassette/edit.ts";
+import { appendTracks } from "../cassette/edit.ts";
 import { parseCassette } from "../cassette/parse.ts";
 import type { Redactor } from "../cassette/redact/redactor.ts";
 import { scanForSecrets } from "../cassette/redact/scan.ts";
-import type { Cassette, Json, Match } from "../cassette/schema.ts";
+import type { Cassette, Match } from "../cassette/schema.ts";
 import { formatSealed } from "../cassette/seal.ts";
 import type { CassetteStore } from "../cassette/store.ts";
 import { unfaithful } from "../cassette/track-from-draft.ts";
@@ -64,13 +64,7 @@ export function provenText(
       tracks,
     });
   } else {
-    text = appendTracks(facts.base, tracks);
-    const vars = Object.entries(recorder.vars ?? {});
-    if (vars.length > 0)
-      text = editText(
-        text,
-        vars.map(([name, value]) => ({ path: ["vars", name], value: value as Json })),
-      );
+    text = appendTracks(facts.base, tracks, recorder.vars);
   }
   const read = parseCassette(text, { path: facts.display });
   const byId = new Map(read.tracks.map((track) => [track.id, track]));
