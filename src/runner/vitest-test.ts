@@ -7,7 +7,10 @@ import type { TestDecks } from "./test-decks.ts";
 
 /** What a test of `wiretape/vitest` is given. */
 export interface TapeFixtures {
-  /** How `deck` and `openDeck` open their cassettes. Set it with `test.extend({ deckOptions: { … } })`. */
+  /**
+   * How `deck` and `openDeck` open their cassettes: `test.override({ deckOptions: { … } })` for a file or a `describe`,
+   * `test.extend({ deckOptions: { … } })` for a test function of one's own. Before vitest 4.1 it is `test.scoped`.
+   */
   deckOptions: TestDeckOptions;
   /** The test's own deck, over a cassette that is named after the test. */
   deck: Deck;

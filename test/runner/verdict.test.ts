@@ -9,6 +9,7 @@ const state = (value: string, fails = false, messages: string[] = []) => ({
 
 test("the outcome is that of the attempt; errors of earlier attempts do not count", () => {
   expect(outcomeOf(state("pass", false, ["of the first attempt"]))).toBe("passed");
+  expect(outcomeOf(state("run"))).toBe("passed");
   expect(outcomeOf(state("fail"))).toBe("failed");
   expect(outcomeOf(state("skip"))).toBe("failed");
   expect(outcomeOf({})).toBe("failed");

@@ -49,6 +49,7 @@ describe("the first run, against the server", () => {
       "__cassettes__/green/passes-at-its-second-attempt-#.failed.cassette.json",
       "__cassettes__/green/says-hello-#.cassette.json",
       "shared.cassette.json",
+      "tapes/green/options-of-a-describe-#.cassette.json",
       "tapes/use-deck/a-folder-of-one-s-own-has-its-deck-#.cassette.json",
       "tapes/use-deck/a-folder-of-one-s-own-tells-left-from-the-other-#.cassette.json",
       "tapes/use-deck/a-folder-of-one-s-own-tells-right-from-the-other-#.cassette.json",
