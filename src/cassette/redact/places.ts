@@ -2,7 +2,7 @@ import type { Found, Setting } from "./found.ts";
 import { endOfQuoted, findJsonValues } from "./json-places.ts";
 import { ruleOfName, ruleOfParameter } from "./names.ts";
 import { isSecretValue, looksRandom } from "./values.ts";
-import { decodeQuery } from "./views.ts";
+import { decodeQuery, unescapeJson } from "./views.ts";
 
 const identifier = /[\w.-]/;
 const longestName = 64;
@@ -62,7 +62,7 @@ function afterEquals(text: string, fullName: string, end: number, at: number, se
 }
 
 const headerNames = /^(?:authorization|proxy-authorization|cookie|set-cookie|x-[a-z-]+|api-key)$/i;
-const afterColon = /:[ \t]{0,16}/y;
+const afterColon = /:[ \t]{0,16}/y; // there is a colon: it is why we are here
 
 /**
  * `Authorization: Bearer …` on a line of its own, and in messages `password: …` after any word. Prose has such lines
@@ -73,9 +73,7 @@ function afterHeaderName(text: string, name: string, rule: string, end: number, 
   const header = headerNames.test(name);
   const lineStart = before === undefined || before === "\n" || before === "\r";
   if (kind === "query" || !(kind === "message" || (header && lineStart))) return [];
-  afterColon.lastIndex = end;
-  if (!afterColon.test(text)) return [];
-  const start = afterColon.lastIndex;
+  const start = endOfMatch(afterColon, text, end);
   const delimiter = header ? /[\r\n"'`]/g : /[\s"'`,;)\]}]/g;
   delimiter.lastIndex = start;
   const stop = delimiter.exec(text)?.index ?? text.length;
@@ -103,20 +101,43 @@ const inputValue = /["'][^<>]{0,256}?\bvalue=["']/y;
 function inNamedField(text: string, name: string, rule: string, end: number): Found[] {
   const lead = text.slice(Math.max(0, end - name.length - 65), end - name.length - 1);
   if (!lead.endsWith("name=")) return [];
-  partHeaders.lastIndex = end;
-  inputValue.lastIndex = end;
-  let start: number;
+  let start = /form-data;\s*name=$/i.test(lead) ? endOfMatch(partHeaders, text, end) : -1;
   let stop: number;
-  if (/form-data;\s*name=$/i.test(lead) && partHeaders.test(text)) {
-    start = partHeaders.lastIndex;
+  if (start >= 0) {
     const boundary = text.indexOf("\n--", start);
     stop = boundary < 0 ? text.length : text[boundary - 1] === "\r" ? boundary - 1 : boundary;
-  } else if (inputValue.test(text)) {
-    start = inputValue.lastIndex;
+  } else {
+    start = endOfMatch(inputValue, text, end);
+    if (start < 0) return [];
     stop = endOfQuoted(text, start, text[start - 1]!);
-  } else return [];
+  }
   const secret = text.slice(start, stop);
   return isSecretValue(secret) ? [{ rule, start, end: stop, secret }] : [];
+}
+
+const pairValue = /"\s{0,16},\s{0,64}"/y;
+const namedValue = /"\s{0,16},\s{0,64}"value"\s{0,16}:\s{0,64}"/y;
+const beforePair = /(?:\[|\]\s{0,16},)\s{0,64}\[\s{0,64}$/;
+const beforeName = /"name"\s{0,16}:\s{0,64}$/;
+
+/** `[["authorization", "…"], …]` and `{ "name": "authorization", "value": "…" }`: how headers and fields are listed. */
+function inPair(text: string, rule: string, keyStart: number, end: number): Found[] {
+  const lead = text.slice(Math.max(0, keyStart - 100), keyStart);
+  const start = beforePair.test(lead)
+    ? endOfMatch(pairValue, text, end)
+    : beforeName.test(lead)
+      ? endOfMatch(namedValue, text, end)
+      : -1;
+  if (start < 0) return [];
+  const stop = endOfQuoted(text, start, '"');
+  const secret = unescapeJson(text.slice(start, stop));
+  return isSecretValue(secret) ? [{ rule, start, end: stop, secret }] : [];
+}
+
+/** Where a sticky expression ends that is tried at an offset; -1 where it does not match. */
+function endOfMatch(expression: RegExp, text: string, at: number): number {
+  expression.lastIndex = at;
+  return expression.test(text) ? expression.lastIndex : -1;
 }
 
 const afterKey = /["']\s{0,16}:\s{0,64}/y;
@@ -135,7 +156,8 @@ export function findPlace(text: string, end: number, setting: Setting): readonly
   if (next === ">") return inElement(text, name, rule, end);
   const keyStart = end - name.length - 1;
   if (text[keyStart] !== next) return [];
-  afterKey.lastIndex = end;
-  if (afterKey.test(text)) return findJsonValues(text, afterKey.lastIndex, keyStart, name, rule);
-  return inNamedField(text, name, rule, end);
+  const value = endOfMatch(afterKey, text, end);
+  if (value >= 0) return findJsonValues(text, value, keyStart, name, rule);
+  const found = inPair(text, rule, keyStart, end);
+  return found.length > 0 ? found : inNamedField(text, name, rule, end);
 }

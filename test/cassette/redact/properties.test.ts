@@ -117,7 +117,7 @@ describe("no secret survives", () => {
           expect(createRedactor(options).track(track)).toBe(track);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
@@ -139,7 +139,7 @@ describe("no secret survives", () => {
           expect(survives(JSON.stringify(track.request.headers), secret)).toBe(false);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: 300 },
     );
   });
 });
@@ -184,7 +184,7 @@ describe("nothing else changes", () => {
         expect(createRedactor().track(draft)).toBe(draft);
         expect(createRedactor().json(value as never)).toBe(value);
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     );
   });
 
@@ -241,7 +241,7 @@ describe("nothing else changes", () => {
           ),
         ).toEqual([]);
       }),
-      { numRuns: 2000 },
+      { numRuns: 1000 },
     );
   });
 });

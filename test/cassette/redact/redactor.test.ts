@@ -119,6 +119,16 @@ describe("bodies by key", () => {
       "<a><SecretAccessKey>REDACTED-secret-access-key-1</SecretAccessKey></a>",
     ],
     ["HTML", '<input name="csrf_token" value="abc">', '<input name="csrf_token" value="REDACTED-csrf-token-1">'],
+    [
+      "pairs",
+      '{"headers":[["accept","x"], ["authorization", "Bearer abc"]]}',
+      '{"headers":[["accept","x"], ["authorization", "REDACTED-authorization-1"]]}',
+    ],
+    [
+      "named values",
+      '[{"name": "X-Api-Key", "value": "abc"}]',
+      '[{"name": "X-Api-Key", "value": "REDACTED-x-api-key-1"}]',
+    ],
     ["a printed dict", "{'api_key': 'abc'}", "{'api_key': 'REDACTED-api-key-1'}"],
     [
       "a URL in JSON",
@@ -370,6 +380,33 @@ describe("other kinds of tracks", () => {
         message: "bad REDACTED-password-1",
         cause: { name: "E", message: "api_key=REDACTED-api-key-1 refused" },
       },
+    });
+  });
+
+  it("redacts trees by key, in pairs and in named values, numbers of any kind too", () => {
+    const tree = {
+      big: { password: { $bigint: "123456789012" } },
+      map: {
+        $map: [
+          ["token", "abc"],
+          ["x", "y"],
+        ],
+      },
+      headers: [{ name: "authorization", value: "Bearer abc" }],
+      allowed: ["authorization", "content-type"],
+      secrets: { token: ["a", "b"], max_tokens: 5, token_type: "bearer" },
+    };
+    expect(createRedactor().json(tree)).toEqual({
+      big: { password: "REDACTED-password-1" },
+      map: {
+        $map: [
+          ["token", "REDACTED-token-1"],
+          ["x", "y"],
+        ],
+      },
+      headers: [{ name: "authorization", value: "REDACTED-token-1" }],
+      allowed: ["authorization", "content-type"],
+      secrets: { token: ["REDACTED-token-2", "REDACTED-token-3"], max_tokens: 5, token_type: "bearer" },
     });
   });
 
