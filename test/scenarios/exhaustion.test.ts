@@ -190,7 +190,7 @@ describe("what was violated cannot be swallowed", () => {
     expect(error.message).toContain("The deck saw 3 violations");
     expect(error.message).toMatch(/also: GET https:\/\/api\.example\.com\/x was never recorded/);
     expect(error.cause).toBe(deck.violations[0]);
-    expect(error.details["violations"]).toHaveLength(3);
+    expect(error.details.violations).toHaveLength(3);
     await expect(deck.finish()).rejects.toBe(error); // asked again, it says the same
   });
 
