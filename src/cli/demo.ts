@@ -17,7 +17,7 @@ export async function demo({ dir, json }: DemoOptions, terminal: Terminal): Prom
   return result.faults.length > 0 ? 1 : 0;
 }
 
-const NAMES = 24;
+const NAMES = 25;
 
 /** Prints each step when it is done. */
 function printer(terminal: Terminal): (step: DemoStep) => void {
@@ -25,8 +25,8 @@ function printer(terminal: Terminal): (step: DemoStep) => void {
   let number = 0;
   const done = (what: string, detail: string, milliseconds?: number): void => {
     const time = milliseconds === undefined ? "" : formatDuration(milliseconds);
-    const room = Math.max(20, Math.min(terminal.width, 110) - NAMES - 5 - 8);
-    const shown = shorten(printable(detail), room);
+    const room = Math.max(20, Math.min(terminal.width, 100) - NAMES - 5 - 8);
+    const shown = shorten(printable(detail), time === "" ? room + 8 : room);
     const aligned = time === "" ? "" : " ".repeat(room - columns(shown)) + color.dim(time.padStart(8));
     line(`  ${color.cyan(String(++number))}  ${color.bold(what.padEnd(NAMES))}${shown}${aligned}`);
   };
@@ -44,37 +44,31 @@ function printer(terminal: Terminal): (step: DemoStep) => void {
       case "asked":
         return more(`  ${step.name}`, step.detail);
       case "recorded":
-        return more(
-          "",
-          `${count(step.requests, "request")} on tape in ${formatDuration(step.milliseconds)}; secrets replaced in ${count(step.replacements, "place")} before anything was written`,
-        );
+        more("", `${count(step.requests, "request")} on tape in ${formatDuration(step.milliseconds)}`);
+        return more("", `secrets replaced in ${count(step.replacements, "place")}, before any disk`);
       case "stopped":
         return done("stop the server", "from here on there is nobody to ask", step.milliseconds);
       case "replayed": {
         const { refused, touched, played, milliseconds } = step.replay;
-        done(
-          "replay offline",
-          `a new process, where ${refused.slice(0, -1).join(", ")} and ${refused.at(-1)} throw`,
-          step.milliseconds,
-        );
-        return more(
-          "",
-          `${count(played, "track")} played in ${formatDuration(milliseconds)}; ${touched.length === 0 ? "the network was not touched" : `touched: ${touched.join(", ")}`}`,
-        );
+        const last = refused.at(-1);
+        const what =
+          last === undefined ? "which is NOT offline" : `where ${refused.slice(0, -1).join(", ")} and ${last} throw`;
+        done("replay in a new process", what, step.milliseconds);
+        more("", `${count(played, "track")} played in ${formatDuration(milliseconds)}`);
+        return more("", touched.length === 0 ? "the network was not touched" : `touched: ${touched.join(", ")}`);
       }
       case "compared": {
         const { answers, bytes, chunks, redacted, differences } = step.comparison;
-        const what = `${count(answers, "answer")}, ${formatBytes(bytes)}, ${count(chunks, "chunk")}`;
+        const same = differences.length === 0;
         done(
           "compare",
-          differences.length === 0
-            ? `${what}: every byte and boundary the same`
-            : `${what}: ${count(differences.length, "difference")}`,
+          same ? "every byte and every chunk boundary is the same" : count(differences.length, "difference"),
         );
+        more("", `${count(answers, "answer")}, ${formatBytes(bytes)}, ${count(chunks, "chunk")}`);
         if (redacted.places > 0)
           more(
             "",
-            `but for ${count(redacted.values, "secret")}, which the replay sees as ${redacted.values === 1 ? "a pseudonym" : "pseudonyms"} in ${count(redacted.places, "place")}`,
+            `but for ${count(redacted.values, "secret")}, seen as pseudonyms in ${count(redacted.places, "place")}`,
           );
       }
     }

@@ -1,9 +1,6 @@
-import { access } from "node:fs/promises";
-import { join } from "node:path";
-import { fileStore } from "../cassette/file-store.ts";
-import { openCassette } from "../cassette/open.ts";
-import { headDigest, trackStates } from "../cassette/seal.ts";
-import { CassetteInvalid } from "../errors.ts";
+import { access, readFile, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { sha256Hex } from "../wire/digest.ts";
 
 /** The name that the demo's recordings bear inside. */
 export const DEMO_TITLE = "wiretape demo: an afternoon at the night-train desk";
@@ -13,38 +10,41 @@ const STEM = "night-train";
 /** Where the demo records. */
 export interface DemoPlace {
   readonly path: string;
-  /** Cassettes that are there and were edited, or are not the demo's: they are left alone. */
+  /** Cassettes that are there and are not as the demo wrote them: they are left alone. */
   readonly kept: readonly string[];
 }
 
-/** The first place below a folder that is free, or holds a recording of the demo that nobody has edited. */
+/**
+ * The first place in a folder that is free, or holds, byte for byte, what the demo wrote there. A seal would not do: who
+ * edits a cassette may seal it, too.
+ */
 export async function demoPlace(folder: string): Promise<DemoPlace> {
-  const store = fileStore(folder);
   const kept: string[] = [];
   for (let n = 1; ; n++) {
-    const name = `${STEM}${n === 1 ? "" : `-${n}`}.cassette.json`;
-    const path = join(folder, name);
-    const there = await access(path).then(
-      () => true,
-      () => false,
-    );
-    if (!there || isUntouched((await store.read(name)) ?? new Uint8Array(0))) return { path, kept };
+    const path = join(folder, `${STEM}${n === 1 ? "" : `-${n}`}.cassette.json`);
+    if (!(await exists(path)) || (await isAsWritten(path))) return { path, kept };
     kept.push(path);
   }
 }
 
-function isUntouched(bytes: Uint8Array): boolean {
-  try {
-    const index = openCassette(bytes);
-    const cassette = index.cassette();
-    return (
-      index.canonical &&
-      index.head.recorded?.name === DEMO_TITLE &&
-      index.seal?.head === headDigest(cassette) &&
-      [...trackStates(cassette).values()].every((state) => state === "recorded")
-    );
-  } catch (error) {
-    if (error instanceof CassetteInvalid) return false;
-    throw error;
-  }
+/** Notes what the demo wrote, in a file that `sha256sum --check` reads. */
+export async function noteWritten(path: string): Promise<void> {
+  await writeFile(receiptOf(path), `${sha256Hex(await readFile(path))}  ${basename(path)}\n`);
+}
+
+async function isAsWritten(path: string): Promise<boolean> {
+  const receipt = receiptOf(path);
+  if (!(await exists(receipt))) return false;
+  return (await readFile(receipt, "utf8")).startsWith(`${sha256Hex(await readFile(path))} `);
+}
+
+function receiptOf(path: string): string {
+  return join(dirname(path), `.${basename(path, ".cassette.json")}.sha256`);
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
 }

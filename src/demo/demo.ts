@@ -6,7 +6,7 @@ import { tapeFetch } from "../boundary/http/fetch.ts";
 import type { DeckReport } from "../engine/deck.ts";
 import { openTitledDeck } from "../engine/open-deck.ts";
 import { compareSessions, type SessionComparison } from "./compare-sessions.ts";
-import { DEMO_TITLE, demoPlace } from "./demo-place.ts";
+import { DEMO_TITLE, demoPlace, noteWritten } from "./demo-place.ts";
 import type { OfflineReplay } from "./replay-offline.ts";
 import { runStagingSession, type SessionObservation, type SessionStep } from "./session.ts";
 import { startStagingServer } from "./staging-server.ts";
@@ -39,7 +39,8 @@ export interface DemoResult {
 
 /**
  * Records a session against a real server, stops the server, replays the session in a process that cannot reach a
- * network, and compares what the two programs saw. An old recording of the demo is replaced, unless it was edited.
+ * network, and compares what the two programs saw. What the demo wrote before is replaced; a cassette that was
+ * touched since is left alone, and another name is taken.
  */
 export async function runDemo(folder: string, observe: (step: DemoStep) => void): Promise<DemoResult> {
   const { path, kept } = await demoPlace(folder);
@@ -54,7 +55,7 @@ export async function runDemo(folder: string, observe: (step: DemoStep) => void)
   return {
     cassette: path,
     kept,
-    faults: faultsOf(replayed, comparison, report.recorded),
+    faults: demoFaults(replayed, comparison, report.recorded),
     recorded,
     replayed,
     comparison,
@@ -73,6 +74,7 @@ async function record(
     const asked = (step: SessionStep): void => observe({ step: "asked", ...step });
     const observation = await runStagingSession(tapeFetch(deck), server.url, asked);
     const report = await deck.finish();
+    await noteWritten(path);
     const milliseconds = timer();
     const replacements = Object.values(report.replacements).reduce((sum, n) => sum + n, 0);
     observe({ step: "recorded", requests: report.recorded, replacements, milliseconds });
@@ -109,7 +111,8 @@ function replayOffline(cassette: string): Promise<OfflineReplay> {
   });
 }
 
-function faultsOf(replayed: OfflineReplay, { differences }: SessionComparison, recorded: number): string[] {
+/** What is not as it should be, in words. `recorded`: how many tracks were. */
+export function demoFaults(replayed: OfflineReplay, { differences }: SessionComparison, recorded: number): string[] {
   const { armed, refused, touched, played, onceMore } = replayed;
   const unrefused = ["net", "tls", "dgram", "dns", "fetch"].filter((name) => !refused.includes(name));
   return [
