@@ -49,7 +49,7 @@ export function findUnits(bytes: Bytes, media = "", sidecar?: StoreSidecar): Uni
 function textReader(whole: Uint8Array): Source["text"] {
   const all = decodeUtf8(whole);
   if (all?.length === whole.length) return (start, end) => all.slice(start, end);
-  return (start, end) => decodeUtf8(whole.subarray(start, end));
+  return (start, end) => (start === 0 && end === whole.length ? all : decodeUtf8(whole.subarray(start, end)));
 }
 
 function readableUnits(source: Source, begin: number, media: string): Unit[] | undefined {

@@ -7,7 +7,8 @@ export { errorToStored, storedToError } from "./stored-error.ts";
 
 /**
  * Values of a call as JSON. What JSON lacks becomes an object with one key, a tag (`{ "$date": … }`); what cannot come
- * back as it was (functions, instances of classes, cycles) is refused by name, never dropped or approximated.
+ * back as it was (functions, instances of classes, cycles) is refused by name, never dropped or approximated. Of an
+ * error its name, message, code and chain of causes are kept.
  */
 
 type JsonObject = { readonly [key: string]: Json };

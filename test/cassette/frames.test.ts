@@ -93,6 +93,15 @@ describe("frameBody: what typical bodies look like", () => {
     expect(frame("text/plain", '{"a":1}\n{"b', '":2}\n{"c":3}')).toEqual(framed);
   });
 
+  it("stray text between lines of JSON: a frame for each chunk of it", () => {
+    expect(frame("application/x-ndjson", '{"a":1}\nhello\nthere\n', "again\n", '{"b":2}\n').body).toEqual([
+      { at: 10, line: { a: 1 } },
+      { joined: true, text: "hello\nthere\n" },
+      { at: 20, text: "again\n" },
+      { at: 30, line: { b: 2 } },
+    ]);
+  });
+
   it("JSON in one piece, which came with the head", () => {
     const chunks = chunksOf('{"a":1}');
     expect(frameBody({ chunks, media: "application/json" }, { at: 10 })).toEqual({ body: { json: { a: 1 } } });

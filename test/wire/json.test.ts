@@ -116,6 +116,7 @@ describe("recogniseJson", () => {
         style: { colon: ": ", comma: ", ", escape: "ascii" },
       },
     ],
+    ["Python's escape of DEL", '["\\u007f\\ud83d\\ude00"]', { tree: ["\u007f😀"], style: { escape: "ascii" } }],
     ["json.Marshal of Go", '{"h":"\\u003cb\\u003e"}\n', { tree: { h: "<b>" }, style: { escape: "html", tail: "\n" } }],
     [
       "json_encode of PHP",
