@@ -1,4 +1,4 @@
-import type { RawFinding } from "./scan.ts";
+import type { RawFinding } from "./scan-shapes.ts";
 
 /**
  * Credentials by the name that stands before them, as a cassette prints them: pairs in a list of headers, cookies,

@@ -1,5 +1,10 @@
 import { decodeBase64, decodeUtf8 } from "../../wire/bytes.ts";
-import type { RawFinding } from "./scan.ts";
+
+/** A finding as an offset, before it is told as line and column. */
+export interface RawFinding {
+  readonly rule: string;
+  readonly offset: number;
+}
 
 /** A known token: a text that it cannot be without, which is cheap to look for, then an expression. */
 interface TokenShape {

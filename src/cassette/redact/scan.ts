@@ -1,7 +1,7 @@
 import { decodeBase64, decodeLatin1, encodeBase64, encodeUtf8 } from "../../wire/bytes.ts";
 import { secretsOfEnvironment } from "./environment.ts";
 import { credentialValues } from "./scan-places.ts";
-import { tokenShapes } from "./scan-shapes.ts";
+import { type RawFinding, tokenShapes } from "./scan-shapes.ts";
 
 /** Something that looks like a secret: where it is and of which kind, never what it is. */
 export interface SecretFinding {
@@ -19,12 +19,6 @@ export interface ScanOptions {
   readonly waive?: readonly string[];
   /** Values that may stay: known examples. */
   readonly allow?: readonly string[];
-}
-
-/** A finding as an offset, before it is told as line and column. */
-export interface RawFinding {
-  readonly rule: string;
-  readonly offset: number;
 }
 
 /**

@@ -251,6 +251,19 @@ describe("values", () => {
     );
   });
 
+  it("replaces in the request what only the answer says is secret", () => {
+    const track = createRedactor().track(
+      exchange({
+        url: "https://a.example/tok-987654321",
+        headers: [["x-note", "tok-987654321"]],
+        sent: ["tok-987", "654321"],
+        answer: ['{"token":"tok-987654321"}'],
+      }),
+    );
+    expect(textOf(track)).not.toContain("987");
+    expect(track.request.headers).toEqual([["x-note", "REDACTED-token-1"]]);
+  });
+
   it("keeps base64 decodable, with the pseudonym inside", () => {
     for (const around of [
       ["", ""],
