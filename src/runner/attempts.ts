@@ -29,11 +29,14 @@ export function decksOf({ task, onTestFinished }: TestHandle): TestDecks {
 const { setTimeout, clearTimeout } = globalThis;
 const PATIENCE_MS = 5_000;
 
-/** The end of a file: throws for decks whose end does not come, and for violations that came while no test ran. */
-export async function endOfFile(): Promise<void> {
+/**
+ * The end of a file: throws for decks whose end does not come, and for violations that came while no test ran.
+ * @param patienceMs how long those that are still being finished are waited for
+ */
+export async function endOfFile(patienceMs: number = PATIENCE_MS): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const patience = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, PATIENCE_MS);
+    timer = setTimeout(resolve, patienceMs);
   });
   await Promise.race([Promise.allSettled(finishing.values()), patience]);
   clearTimeout(timer);

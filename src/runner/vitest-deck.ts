@@ -24,7 +24,7 @@ export function useDeck(options: TestDeckOptions = {}): CurrentDeck {
     for (const [other, { decks: past }] of open) if (past.ended) open.delete(other);
     open.set(task, { decks, deck: await decks.open(options) });
   });
-  afterAll(endOfFile);
+  afterAll(() => endOfFile());
   return (context) => {
     const live = [...open].filter(([, { decks }]) => !decks.ended);
     const found = context === undefined ? live : live.filter(([task]) => task === context.task);

@@ -42,6 +42,7 @@ describe("the first run, against the server", () => {
       "__cassettes__/green/at-once-case-2-#.cassette.json",
       "__cassettes__/green/at-once-case-3-#.cassette.json",
       "__cassettes__/green/fails-as-it-should-and-is-recorded-#.cassette.json",
+      "__cassettes__/green/fake-timers-are-still-in-place-when-the-deck-is-#.cassette.json",
       "__cassettes__/green/has-further-decks-#.billing.cassette.json",
       "__cassettes__/green/has-further-decks-#.cassette.json",
       "__cassettes__/green/is-repeated-#.cassette.json",
