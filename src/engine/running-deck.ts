@@ -206,6 +206,7 @@ export class RunningDeck implements Deck {
           drop: ticket.drop,
         };
       },
+      fail: (error) => this.#fail(error, error.message),
       sidecars: (files) => this.#loadSidecars(files),
     };
   }

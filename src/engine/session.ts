@@ -1,6 +1,6 @@
 import type { Redactor } from "../cassette/redact/redactor.ts";
 import type { Sidecar } from "../cassette/schema.ts";
-import { OptionInvalid } from "../errors.ts";
+import { OptionInvalid, type WiretapeError } from "../errors.ts";
 import type { Play } from "./player.ts";
 import type { Recording } from "./recorder.ts";
 import type { RequestKind } from "./request-kind.ts";
@@ -34,6 +34,8 @@ export interface Session {
   readonly redactor: Redactor;
   /** Takes the request's place in the order. Synchronous, at the moment of the call; throws `DeckFinished` after the end. */
   admit(): Admission;
+  /** Reports what a boundary found: it is thrown where it happens, and the deck's `finish()` fails with it as well. */
+  fail<E extends WiretapeError>(error: E): E;
   /** Reads the sidecar files of a track, each with its size and digest proved, before it is played. */
   sidecars(files: readonly Sidecar[]): Promise<(file: Sidecar) => Uint8Array>;
 }

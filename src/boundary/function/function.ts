@@ -73,20 +73,30 @@ export function tapeObject<T extends object>(deck: Lane, name: string, object: T
   });
 }
 
-function tapeCall(session: Session, name: string, fn: (...args: unknown[]) => unknown): (...args: unknown[]) => unknown {
+function tapeCall(
+  session: Session,
+  name: string,
+  fn: (...args: unknown[]) => unknown,
+): (...args: unknown[]) => unknown {
   return (...args) => {
     const { input, signal } = readArguments(args);
     const admission = session.admit();
     const call = { name, input };
     const claim = admission.claim(calls, call);
     // Nothing of a call has to be read first, so it is always the first in its line.
-    if (claim instanceof Promise) return claim.then((late) => become(late, call, signal, () => fn(...args)));
-    return become(claim, call, signal, () => fn(...args));
+    if (claim instanceof Promise) return claim.then((late) => become(session, late, call, signal, () => fn(...args)));
+    return become(session, claim, call, signal, () => fn(...args));
   };
 }
 
-function become(claim: Claim, call: Call, signal: AbortSignal | undefined, run: () => unknown): unknown {
-  return "play" in claim ? replayCall(claim.play, signal) : recordCall(claim.record, call, run);
+function become(
+  session: Session,
+  claim: Claim,
+  call: Call,
+  signal: AbortSignal | undefined,
+  run: () => unknown,
+): unknown {
+  return "play" in claim ? replayCall(claim.play, signal) : recordCall(session, claim.record, call, run);
 }
 
 // Signals are how a program gives up, not what it asks for: they are passed on and do not count.
@@ -99,11 +109,27 @@ function readArguments(args: readonly unknown[]): { input: Json; signal: AbortSi
   return { input: tagValue([...args.slice(0, -1), rest]), signal: inside };
 }
 
-function recordCall(recording: Recording, call: Call, run: () => unknown): unknown {
+function recordCall(session: Session, recording: Recording, call: Call, run: () => unknown): unknown {
   const { name } = call;
   const events: EventDraft[] = [];
   let streams = false;
+  let refused = false;
+  // What cannot be kept makes no track, and no cassette either: a replay could not be right.
+  const refuse = (error: OptionInvalid): never => {
+    refused = true;
+    recording.onFinish = undefined;
+    recording.drop();
+    throw session.fail(error);
+  };
+  const keep = (value: unknown): Json => {
+    try {
+      return tagValue(value);
+    } catch (error) {
+      return refuse(error as OptionInvalid);
+    }
+  };
   const settle = (outcome: object): void => {
+    if (refused) return;
     recording.onFinish = undefined;
     const { id, at, lane } = recording;
     recording.settle({ id, kind: "function", at, lane, call, ...(streams ? { events } : {}), ...outcome });
@@ -117,10 +143,10 @@ function recordCall(recording: Recording, call: Call, run: () => unknown): unkno
   const take = (value: unknown): unknown => {
     if (isAsyncIterable(value)) {
       streams = true;
-      return recordItems(recording, value, events, settle);
+      return recordItems(recording, value, events, keep, settle);
     }
     recording.delivered({ kind: "response", boundary: "function", name });
-    settle({ result: { at: recording.elapsed(), value: tagValue(value) } });
+    settle({ result: { at: recording.elapsed(), value: keep(value) } });
     return value;
   };
   let value: unknown;
@@ -131,10 +157,11 @@ function recordCall(recording: Recording, call: Call, run: () => unknown): unkno
   }
   if (isThenable(value)) return Promise.resolve(value).then(take, fail);
   if (isAsyncIterable(value)) return take(value);
-  recording.drop();
-  throw new OptionInvalid(
-    `${name} returned a value at once; a function on tape is asynchronous, because a replay answers in its turn.\n  next      make it an async function, or call it outside the tape`,
-    { name },
+  return refuse(
+    new OptionInvalid(
+      `${name} returned a value at once; a function on tape is asynchronous, because a replay answers in its turn.\n  next      make it an async function, or call it outside the tape`,
+      { name },
+    ),
   );
 }
 
@@ -142,27 +169,32 @@ async function* recordItems(
   recording: Recording,
   source: AsyncIterable<unknown>,
   events: EventDraft[],
+  keep: (value: unknown) => Json,
   settle: (outcome: object) => void,
 ): AsyncGenerator<unknown, unknown> {
   const iterator = source[Symbol.asyncIterator]();
   let ended = false;
+  let reading = false;
   const end = (outcome: object): void => {
     ended = true;
     settle(outcome);
   };
   try {
     for (;;) {
+      reading = true;
       const step = await iterator.next();
+      reading = false;
       if (step.done === true) {
-        end(step.value === undefined ? {} : { result: { at: recording.elapsed(), value: tagValue(step.value) } });
+        end(step.value === undefined ? {} : { result: { at: recording.elapsed(), value: keep(step.value) } });
         return step.value;
       }
       const after = recording.delivered({ kind: "frame", boundary: "function" });
-      events.push({ at: recording.elapsed(), value: tagValue(step.value), ...(after === undefined ? {} : { after }) });
+      events.push({ at: recording.elapsed(), value: keep(step.value), ...(after === undefined ? {} : { after }) });
       yield step.value;
     }
   } catch (error) {
     if (!ended) end({ end: { at: recording.elapsed(), error: errorToStored(error) } });
+    if (!reading) await iterator.return?.(); // a source that failed by itself is over
     throw error;
   } finally {
     if (!ended) {
@@ -177,7 +209,11 @@ function replayCall(play: Play, signal: AbortSignal | undefined): unknown {
   if (track.events === undefined) return replayResult(play, track, signal);
   const items = replayItems(play, track, signal);
   // The recorded function returned the iterable, or a promise of it: what is given here serves as both.
-  const shell = { [Symbol.asyncIterator]: () => items, next: () => items.next(), return: (value: unknown) => items.return(value) };
+  const shell = {
+    [Symbol.asyncIterator]: () => items,
+    next: () => items.next(),
+    return: (value: unknown) => items.return(value),
+  };
   // biome-ignore lint/suspicious/noThenProperty: so that a caller may also await it, as it may have done while recording
   return Object.assign(shell, { then: (resolve: (value: unknown) => void) => resolve(items) });
 }
@@ -193,7 +229,11 @@ async function replayResult(play: Play, track: CallTrack, signal: AbortSignal | 
   return result?.value === undefined ? undefined : untagValue(result.value);
 }
 
-async function* replayItems(play: Play, track: CallTrack, signal: AbortSignal | undefined): AsyncGenerator<unknown, unknown> {
+async function* replayItems(
+  play: Play,
+  track: CallTrack,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<unknown, unknown> {
   const stream = {};
   let at = 0;
   let number = 0;
