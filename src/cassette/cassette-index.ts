@@ -1,6 +1,6 @@
 import type { Cassette, Seal, Track, TrackKind } from "./schema.ts";
 
-/** What a deck opens: a cassette's tracks by number (from 0, in file order), each parsed, checked and frozen when asked for. */
+/** What a deck opens: a cassette's tracks by number (from 0, in file order), each parsed and checked when asked for. */
 export interface CassetteIndex {
   readonly size: number;
   readonly head: Omit<Cassette, "tracks" | "seal">;
@@ -12,7 +12,7 @@ export interface CassetteIndex {
   kind(i: number): TrackKind;
   /** `undefined`: the main lane. */
   lane(i: number): string | undefined;
-  /** Milliseconds since the recording began; 0 where the file does not say. */
+  /** Milliseconds since the recording began; where the file does not say, that of the track before. */
   at(i: number): number;
   /** The method of an http track. */
   method(i: number): string | undefined;
@@ -22,6 +22,8 @@ export interface CassetteIndex {
   name(i: number): string | undefined;
   /** The track, deeply frozen, the same object each time. */
   track(i: number): Track;
+  /** The same object, which may not be frozen yet: for reading in the library, never handed out. */
+  peek(i: number): Track;
   /** The line of the file on which the track begins, from 1; 0 where the cassette is a value. */
   line(i: number): number;
   /** The number of a track, or -1. */

@@ -94,8 +94,22 @@ export interface BodyReader {
 
 /** Reads a body chunk by chunk; each frame is encoded when its chunk is asked for, and not before. */
 export function openBody(body: Body | undefined, style: Style | undefined, options: ReadOptions = {}): BodyReader {
-  const source = deliveries(framesOf(body), style, options);
+  const frames = framesOf(body);
+  if (frames.length === 1 && frames[0]?.cuts === undefined) return onlyChunk(frames[0] as Frame, style, options);
+  const source = deliveries(frames, style, options);
   return { next: () => source.next().value?.chunk };
+}
+
+// Most bodies are one frame in one chunk, and most replays are of such bodies.
+function onlyChunk(frame: Frame, style: Style | undefined, { at = 0, sidecar }: ReadOptions): BodyReader {
+  let read = false;
+  const next = (): Chunk | undefined => {
+    if (read) return undefined;
+    read = true;
+    const chunk = { at: frame.at ?? at, bytes: encodeContent(frame, style, sidecar) };
+    return frame.after === undefined ? chunk : { ...chunk, after: frame.after };
+  };
+  return { next };
 }
 
 /** All bytes of a body. */

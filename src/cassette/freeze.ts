@@ -12,6 +12,10 @@ export function deepFreeze<T>(value: T): T {
 export function nestsDeeper(value: unknown, limit: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (limit === 0) return true;
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === "object" && item !== null && nestsDeeper(item, limit - 1)) return true;
+    return false;
+  }
   for (const key in value) {
     const item = (value as Record<string, unknown>)[key];
     if (typeof item === "object" && item !== null && nestsDeeper(item, limit - 1)) return true;

@@ -55,6 +55,7 @@ function indexOver(
 ): CassetteIndex {
   const { tracks, seal, ...head } = cassette;
   let places: Map<string, number> | undefined;
+  let times: number[] | undefined;
   const track = (i: number): Track => {
     const found = tracks[i];
     if (found === undefined) throw new RangeError(`there is no track ${i}; the cassette has ${tracks.length}`);
@@ -71,7 +72,7 @@ function indexOver(
     id: (i) => track(i).id,
     kind: (i) => track(i).kind,
     lane: (i) => track(i).lane,
-    at: (i) => track(i).at ?? 0,
+    at: (i) => (times ??= timesOf(tracks))[i] ?? 0,
     method: (i) => {
       const found = track(i);
       return found.kind === "http" ? found.request.method : undefined;
@@ -85,8 +86,15 @@ function indexOver(
       return "call" in found ? found.call.name : undefined;
     },
     track,
+    peek: track,
     line,
     indexOf: (id) => (places ??= new Map(tracks.map((t, i) => [t.id, i]))).get(id) ?? -1,
     cassette: () => cassette,
   };
+}
+
+// A track written by hand may leave its time out: it is as late as the one before it.
+function timesOf(tracks: readonly Track[]): number[] {
+  let time = 0;
+  return tracks.map(({ at }) => (time = at ?? time));
 }

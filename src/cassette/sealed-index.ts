@@ -55,7 +55,7 @@ export function indexSealedText(
     const { start, end } = entry(i);
     const faults: Fault[] = [];
     const track = parseTrack(text.slice(start, end), i, limits, faults);
-    if (faults.length === 0) return deepFreeze(track as Track);
+    if (faults.length === 0) return track as Track;
     // Only a forged checksum leads here: a track is checked before its checksum is stamped.
     const at = { line: line(i), column: 5 };
     throw cassetteInvalid(
@@ -63,7 +63,9 @@ export function indexSealedText(
       faults.map((fault) => ({ ...at, path: formatPath(fault.path), message: fault.message })),
     );
   }
-  const track = (i: number): Track => (tracks[i] ??= read(i));
+  // Freezing costs half as much as parsing, and a replay hands no track out: what is asked for by name is frozen then.
+  const peek = (i: number): Track => (tracks[i] ??= read(i));
+  const track = (i: number): Track => deepFreeze(peek(i));
 
   return {
     size: entries.length,
@@ -79,6 +81,7 @@ export function indexSealedText(
     url: (i) => urlOf(text, entry(i)),
     name: (i) => (callKinds.has(entry(i).kind) ? textAfter(text, entry(i), callKey, nameKey)?.value : undefined),
     track,
+    peek,
     line,
     indexOf: (id) => (places ??= new Map(entries.map((e, i) => [e.id, i]))).get(id) ?? -1,
     cassette: () =>
@@ -112,6 +115,7 @@ function readHead(text: string, limits: Limits): CassetteIndex["head"] | undefin
 
 function scan(text: string, headEnd: number, sealOffset: number): Entry[] | undefined {
   const entries: Entry[] = [];
+  let time = 0;
   const listEnd = text.lastIndexOf(tracksEnd, sealOffset);
   let next = headEnd === -1 ? -1 : text.indexOf(trackLine, headEnd);
   while (next !== -1 && next < listEnd) {
@@ -122,8 +126,9 @@ function scan(text: string, headEnd: number, sealOffset: number): Entry[] | unde
     firstLine.lastIndex = start + trackLine.length - 1;
     const found = firstLine.exec(text);
     if (found === null) return undefined;
-    const [, id = "", kind = "", at = "0", lane] = found;
-    entries.push({ id, kind: kind as TrackKind, at: Number(at), lane, start, end });
+    const [, id = "", kind = "", at, lane] = found;
+    if (at !== undefined) time = Number(at);
+    entries.push({ id, kind: kind as TrackKind, at: time, lane, start, end });
   }
   return entries;
 }

@@ -103,7 +103,7 @@ export class Cursors {
       const track = tracks[i] as number;
       if (!this.#mayPlay(track)) continue;
       yield track;
-      const { optional, repeat } = this.#index.track(track);
+      const { optional, repeat } = this.#index.peek(track);
       if (optional !== true && !(repeat !== undefined && this.plays(track) > 0)) return;
     }
   }
@@ -115,7 +115,7 @@ export class Cursors {
 
   /** The identity of a recorded track. */
   identityOf<R>(kind: RequestKind<R>, track: number): string {
-    const request = kind.recorded(this.#index.track(track));
+    const request = kind.recorded(this.#index.peek(track));
     return this.#matcher.identity(kind.kind, this.#index.lane(track), kind.facets(request, this.#matcher.include));
   }
 
@@ -140,7 +140,7 @@ export class Cursors {
   #mayPlay(track: number): boolean {
     const plays = this.plays(track);
     if (plays === 0) return true;
-    const { repeat } = this.#index.track(track);
+    const { repeat } = this.#index.peek(track);
     return repeat === "forever" || (repeat !== undefined && plays < repeat);
   }
 

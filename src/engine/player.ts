@@ -130,7 +130,7 @@ export class Player {
     const id = index.id(track);
     const entry: PlayedTrack = { id, kind: kind.kind, request: number, ...(lane === undefined ? {} : { lane }) };
     this.played.push(entry);
-    const stored = index.track(track);
+    const stored = index.peek(track);
     this.#parts.trace.push(about(kind.event(request), lane, id));
     return this.#play(stored, track, lane, () => {
       if (this.#givenBack.has(track)) return;
@@ -232,7 +232,7 @@ export class Player {
       .lane(lane ?? "")
       .filter((track) => index.kind(track) === kind.kind && (played || this.cursors.plays(track) === 0))
       .slice(0, NEAREST_CANDIDATES)
-      .map((track) => ({ track, facets: facets(kind.recorded(index.track(track))) }));
+      .map((track) => ({ track, facets: facets(kind.recorded(index.peek(track))) }));
     const found = nearest(candidates, facets(request));
     return found && { track: this.place(found.candidate.track), differences: found.differences };
   }
@@ -260,6 +260,10 @@ export class Player {
   }
 }
 
+// The event is the boundary's to give away: it is completed in place, because one is made for every chunk.
 function about(event: TraceEvent, lane: string | undefined, track: string): TraceEvent {
-  return lane === undefined ? { ...event, track } : { ...event, lane, track };
+  const complete = event as { lane?: string; track?: string } & TraceEvent;
+  if (lane !== undefined) complete.lane = lane;
+  complete.track = track;
+  return complete;
 }
