@@ -19,7 +19,10 @@ export default defineConfig({
   external: [/^node:/, "vitest"],
   outDir: "dist",
   clean: true,
-  dts: process.env["WIRETAPE_BUILD_DTS"] !== "0",
+  // Types are for what is imported; nobody imports a command.
+  dts: process.env["WIRETAPE_BUILD_DTS"] !== "0" && {
+    entry: { index: "src/index.ts", browser: "src/browser.ts", vitest: "src/vitest.ts" },
+  },
   splitting: true,
   sourcemap: true,
   // The schema is published at the root of the package, where `$schema` of a cassette points.
