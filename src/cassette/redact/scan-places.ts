@@ -35,9 +35,8 @@ const alternatives = (list: typeof names): string => list.map(([, expression]) =
 const headers = /"(?:headers|trailers)": ?\[/g;
 const pair = /\s*\[\s*"([^"\\]{1,200})"\s*,\s*"((?:[^"\\]|\\.)*)"\s*\]\s*,?/y;
 const headerName = new RegExp(`^(?:${alternatives(names)})$`, "i");
-// The quotes of key and value are escaped alike: as often as JSON lies within JSON.
 const key = new RegExp(
-  `(?<!\\\\)(?<escape>\\\\{0,15})"(?:${alternatives(names)})\\k<escape>"\\s{0,8}:\\s{0,8}\\k<escape>"([^"\\\\]{0,4096})`,
+  `"(?:${alternatives(names)})(?<escape>\\\\{0,15})"\\s{0,8}:\\s{0,8}\\k<escape>"([^"\\\\]{0,4096})`,
   "gi",
 );
 const parameter = new RegExp(`[?&](?:${alternatives([...names, ...signatures])})=([^&#"'\\\\\\s<>)\\]};\`]*)`, "gi");
@@ -86,8 +85,10 @@ function matches(text: string, expression: RegExp, list: typeof names, allowed: 
   for (const match of text.matchAll(expression)) {
     const value = match.at(-1) ?? "";
     if (harmless.test(value) || allowed.has(value)) continue;
-    const groups = match.slice(match.length - 1 - list.length);
-    found.push({ rule: ruleOfGroups(list, groups), offset: match.index });
+    // The quotes of a key are escaped alike: as often as JSON lies within JSON.
+    const quoting = match.groups?.escape ?? "";
+    if (!text.endsWith(quoting, match.index)) continue;
+    found.push({ rule: ruleOfGroups(list, match.slice(1)), offset: match.index });
   }
   return found;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { builtInRules } from "../../../src/cassette/redact/rules.ts";
 import { scanForSecrets } from "../../../src/cassette/redact/scan.ts";
 
 const rules = (value: unknown, options?: Parameters<typeof scanForSecrets>[1]): string[] =>
@@ -41,6 +42,7 @@ describe("what the scan sees", () => {
   ])("%s", (rule, value) => {
     expect(rules(value)).toEqual([rule]);
     expect(rules(value, { waive: [rule] })).toEqual([]);
+    expect(builtInRules, "a rule of the redactor").toContain(rule);
   });
 
   it("secret values of the environment, however they are written", () => {
