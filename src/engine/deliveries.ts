@@ -26,7 +26,8 @@ interface Waiting {
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
   gate: OpenableGate | undefined;
-  cancelled: boolean;
+  /** Ends a sleep until it is due. */
+  wake: AbortController | undefined;
 }
 
 /** A delivery that is being waited for. */
@@ -52,7 +53,7 @@ export class Deliveries {
   readonly #stalled: (held: { delivery: Delivery; waitsFor: string }[]) => unknown;
   readonly #ready: Waiting[] = [];
   readonly #held = new Set<Waiting>();
-  #timed = 0;
+  readonly #timed = new Set<Waiting>();
   #turning = false;
   #turnedAt = Number.NEGATIVE_INFINITY;
   #lastStream: object | undefined;
@@ -83,7 +84,7 @@ export class Deliveries {
 
   /** Whether nothing is waiting or held: the program reads one thing at a time. */
   get idle(): boolean {
-    return this.#ready.length === 0 && this.#held.size === 0 && this.#timed === 0;
+    return this.#ready.length === 0 && this.#held.size === 0 && this.#timed.size === 0;
   }
 
   /** Waits for the turn of a delivery; `undefined` when it may be handed over in this very turn. */
@@ -92,7 +93,7 @@ export class Deliveries {
     if (gate === undefined && delivery.dueAt === undefined && this.#mayShare(delivery)) return undefined;
     let waiting!: Waiting;
     const promise = new Promise<void>((resolve, reject) => {
-      waiting = { delivery, resolve, reject, gate, cancelled: false };
+      waiting = { delivery, resolve, reject, gate, wake: undefined };
     });
     if (gate !== undefined) this.#hold(waiting);
     else this.#queue(waiting);
@@ -102,8 +103,12 @@ export class Deliveries {
   /** Rejects everything that waits: the deck is finished. */
   stop(error: unknown): void {
     this.#stopStallTimer?.();
-    for (const waiting of [...this.#held, ...this.#ready]) waiting.reject(error);
+    for (const waiting of [...this.#held, ...this.#ready, ...this.#timed]) {
+      waiting.reject(error);
+      waiting.wake?.abort(error);
+    }
     this.#held.clear();
+    this.#timed.clear();
     this.#ready.length = 0;
   }
 
@@ -119,19 +124,20 @@ export class Deliveries {
   #queue(waiting: Waiting): void {
     const { dueAt } = waiting.delivery;
     const wait = dueAt === undefined ? 0 : dueAt - this.#clock.now();
-    if (wait > 0) {
-      this.#timed++;
-      this.#clock.sleep(wait).then(
-        () => {
-          this.#timed--;
-          if (!waiting.cancelled) this.#ripe(waiting);
-        },
-        (error: unknown) => {
-          this.#timed--;
-          waiting.reject(error);
-        },
-      );
-    } else this.#ripe(waiting);
+    if (!(wait > 0)) {
+      this.#ripe(waiting);
+      return;
+    }
+    this.#timed.add(waiting);
+    waiting.wake = new AbortController();
+    this.#clock.sleep(wait, waiting.wake.signal).then(
+      () => {
+        if (this.#timed.delete(waiting)) this.#ripe(waiting);
+      },
+      (error: unknown) => {
+        if (this.#timed.delete(waiting)) waiting.reject(error); // a clock that failed; what was cancelled is gone already
+      },
+    );
   }
 
   #ripe(waiting: Waiting): void {
@@ -171,8 +177,8 @@ export class Deliveries {
   }
 
   #cancel(waiting: Waiting): void {
-    waiting.cancelled = true;
     this.#held.delete(waiting);
+    if (this.#timed.delete(waiting)) waiting.wake?.abort();
     const place = this.#ready.indexOf(waiting);
     if (place >= 0) remove(this.#ready, place);
   }
@@ -182,7 +188,7 @@ export class Deliveries {
       this.#stopStallTimer = undefined;
       if (this.#held.size === 0) return;
       const quiet = this.#platform.now() - this.#progressAt;
-      const busy = this.#ready.length > 0 || this.#timed > 0;
+      const busy = this.#ready.length > 0 || this.#timed.size > 0;
       if (busy || quiet < this.#stallAfterMs) {
         this.#armStallTimer(busy ? this.#stallAfterMs : Math.max(1, this.#stallAfterMs - quiet));
         return;

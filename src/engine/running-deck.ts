@@ -26,6 +26,7 @@ import { unplayedText, violationsText } from "./report.ts";
 import { type Admission, bindSession, type Lane, type Session } from "./session.ts";
 import { TicketLine } from "./tickets.ts";
 import type { Trace, TraceEvent } from "./trace.ts";
+import { checkVarName, checkVarValue } from "./vars.ts";
 
 /** Where a deck's cassette is. */
 export interface DeckPlace {
@@ -140,12 +141,13 @@ export class RunningDeck implements Deck {
   }
 
   async var<T extends Json>(name: string, make: () => T | Promise<T>): Promise<T> {
+    checkVarName(name);
     this.#refuseFinished(`deck.var("${name}") was called`);
-    let value = this.#vars.get(name) as Promise<T> | undefined;
-    if (value === undefined) {
-      value = this.#makeVar(name, make);
-      this.#vars.set(name, value);
-    }
+    const known = this.#vars.get(name) as Promise<T> | undefined;
+    if (known !== undefined) return known;
+    const value = this.#makeVar(name, make);
+    this.#vars.set(name, value);
+    value.catch(() => this.#vars.delete(name)); // it may be tried again; the caller has the error
     return value;
   }
 
@@ -174,6 +176,7 @@ export class RunningDeck implements Deck {
       );
     }
     const value = await make();
+    checkVarValue(name, value);
     recorder?.setVar(name, value);
     return value;
   }
