@@ -52,10 +52,10 @@ test("edited and authored tracks are marked", async () => {
       size      3 tracks, 2.1 KiB
       state     2 edited, 1 authored, and match, vars or the list of tracks was edited
 
-    id    kind  lane      at  what                status        frames   size  gates  plays     state
-    t1    http          0 ms  GET /v1/items?pag…  200                1   12 B                   edited
-    mine  http  watch  10 ms  GET /v1/watch       200, broke:…       3  111 B  t3               authored
-    t3    http         30 ms  POST /v1/send       202                1   17 B         ×forever  edited
+    id    kind  lane      at  what             status           frames   size  gates  plays     state
+    t1    http          0 ms  GET /v1/items?…  200                   1   12 B                   edited
+    mine  http  watch  10 ms  GET /v1/watch    200, broke: UN…       3  111 B  t3               authored
+    t3    http         30 ms  POST /v1/send    202                   1   17 B         ×forever  edited
     "
   `);
 });
