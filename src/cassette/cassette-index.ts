@@ -22,7 +22,7 @@ export interface CassetteIndex {
   name(i: number): string | undefined;
   /** The track, deeply frozen, the same object each time. */
   track(i: number): Track;
-  /** The same object, which may not be frozen yet: for reading in the library, never handed out. */
+  /** The track, for reading at once: it may not be frozen, nor the same object next time. Never handed out. */
   peek(i: number): Track;
   /** The line of the file on which the track begins, from 1; 0 where the cassette is a value. */
   line(i: number): number;

@@ -15,6 +15,9 @@ const tracksEnd = "\n  ],\n";
 const trackLine = "\n    {\n";
 const firstLine = / {6}"id": "([\w.-]+)", "kind": "([a-z]+)"(?:, "at": (\d+))?(?:, "lane": "([\w.-]+)")?[,\n]/y;
 
+/** How many tracks are kept parsed of those that were last read. */
+const recentTracks = 64;
+
 interface Entry {
   readonly id: string;
   readonly kind: TrackKind;
@@ -43,6 +46,7 @@ export function indexSealedText(
     throw cassetteInvalid(path, [{ line: 1, column: 1, path: "tracks", message: tooMany(entries.length, limits) }]);
 
   const tracks: (Track | undefined)[] = [];
+  const recent: ({ i: number; track: Track } | undefined)[] = new Array(recentTracks).fill(undefined);
   let places: Map<string, number> | undefined;
   let whole: Cassette | undefined;
   const entry = (i: number): Entry => {
@@ -63,9 +67,19 @@ export function indexSealedText(
       faults.map((fault) => ({ ...at, path: formatPath(fault.path), message: fault.message })),
     );
   }
-  // Freezing costs half as much as parsing, and a replay hands no track out: what is asked for by name is frozen then.
-  const peek = (i: number): Track => (tracks[i] ??= read(i));
-  const track = (i: number): Track => deepFreeze(peek(i));
+  // A replay reads a track once or twice in a row and hands none out. So what it reads is neither frozen (which costs
+  // half as much as parsing) nor kept for good (which makes the memory of a long replay old, and costly to collect);
+  // what is asked for by name is both.
+  const peek = (i: number): Track => {
+    const kept = tracks[i];
+    if (kept !== undefined) return kept;
+    const slot = recent[i % recent.length];
+    if (slot?.i === i) return slot.track;
+    const track = read(i);
+    recent[i % recent.length] = { i, track };
+    return track;
+  };
+  const track = (i: number): Track => (tracks[i] ??= deepFreeze(peek(i)));
 
   return {
     size: entries.length,

@@ -29,16 +29,11 @@ function call(draft: CallDraft): Track {
 }
 
 function duplex(draft: DuplexDraft): Track {
-  return { ...draft, ...frameSent(draft.frames, { framing: framingOf(draft.kind) }) } as Track;
+  return { ...draft, ...frameSent(draft.frames) } as Track;
 }
 
 function framed(body: ChunkedBody | undefined, at: number, sidecar: SidecarSink | undefined): { body?: Body | undefined; style?: Style | undefined } {
   return body === undefined ? { body: undefined } : frameBody(body, { at, ...(sidecar === undefined ? {} : { sidecar }) });
-}
-
-// A WebSocket and an MCP transport carry messages; what a process writes is a stream of bytes.
-function framingOf(kind: DuplexDraft["kind"]): "messages" | "stream" {
-  return kind === "process" ? "stream" : "messages";
 }
 
 function some<T>(list: readonly T[]): readonly T[] | undefined {
@@ -69,7 +64,7 @@ export function unfaithful(track: Track, draft: TrackDraft, load?: (file: Sideca
   }
   if ("frames" in draft) {
     const { frames, style } = track as { frames?: readonly Frame[]; style?: Style };
-    const reader = openFrames(frames ?? [], style, { framing: framingOf(draft.kind), ...(load === undefined ? {} : { sidecar: load }) });
+    const reader = openFrames(frames ?? [], style, load === undefined ? {} : { sidecar: load });
     return unlikeChunks("the frames", reader, draft.frames, (a, b) => (a as SentChunk).from === (b as SentChunk).from);
   }
   return undefined; // values of a call are JSON already: nothing was reframed but event texts, and those are proved when framed

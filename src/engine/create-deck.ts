@@ -1,6 +1,6 @@
+import { memoryStore } from "../cassette/memory-store.ts";
 import type { Cassette } from "../cassette/schema.ts";
 import type { CassetteStore } from "../cassette/store.ts";
-import { memoryStore } from "../cassette/memory-store.ts";
 import { OptionInvalid } from "../errors.ts";
 import type { Deck } from "./deck.ts";
 import { checkOptions, type DeckOptions } from "./options.ts";
@@ -25,7 +25,9 @@ export async function createDeck(options: CreateDeckOptions = {}): Promise<Deck>
   checkOptions(options, ["cassette", "store", "name"]);
   const { cassette, store, name = "deck.cassette.json", ...rest } = options;
   if (cassette !== undefined && store !== undefined) {
-    throw new OptionInvalid("A deck is over a cassette or over a store, not both: drop one of the options cassette and store.");
+    throw new OptionInvalid(
+      "A deck is over a cassette or over a store, not both: drop one of the options cassette and store.",
+    );
   }
   const place = { store: cassette === undefined ? (store ?? memoryStore()) : undefined, name, display: name, cassette };
   return startDeck(place, rest, platform);

@@ -32,7 +32,11 @@ export interface Matcher {
 }
 
 /** Builds the matcher from what the cassette declares and what the caller asks for; they must not differ. */
-export function createMatcher(asked: MatchOptions | undefined, declared: Match | undefined, replaying: boolean): Matcher {
+export function createMatcher(
+  asked: MatchOptions | undefined,
+  declared: Match | undefined,
+  replaying: boolean,
+): Matcher {
   const { order = declared?.order ?? "identity" } = asked ?? {};
   const ignore = asked?.ignore ?? declared?.ignore ?? [];
   const include = asked?.include ?? declared?.include ?? [];
@@ -57,9 +61,15 @@ export function createMatcher(asked: MatchOptions | undefined, declared: Match |
     order,
     stored: Object.keys(stored).length === 0 ? undefined : stored,
     include,
-    coarse: normalize === undefined && !paths.some(([first]) => first === "*" || /^(method|origin|path|name)$/.test(first ?? "")),
+    coarse:
+      normalize === undefined &&
+      !paths.some(([first]) => first === "*" || /^(method|origin|path|name)$/.test(first ?? "")),
     compared,
-    identity: (kind, lane, facets) => pseudonymClass(stableStringify({ kind, lane: lane ?? null, facets: compared(facets) })),
+    // The stable text of { facets, kind, lane }: kinds and names of lanes are plain words, which need no escaping.
+    identity: (kind, lane, facets) => {
+      const text = `{"facets":${stableStringify(compared(facets))},"kind":"${kind}","lane":${lane === undefined ? "null" : `"${lane}"`}}`;
+      return pseudonymClass(text);
+    },
   };
 }
 

@@ -41,7 +41,9 @@ export function enter(error: WiretapeError, owner: object, platform: Platform): 
     platform.onExit((fail) => {
       const open = book.entries.filter((one) => !one.acknowledged && !one.reported);
       if (open.length === 0) return;
-      fail(`wiretape: ${open.length} ${open.length === 1 ? "violation" : "violations"} in this process:\n\n${open.map((one) => `${one.error.name}: ${one.error.message}`).join("\n\n")}`);
+      fail(
+        `wiretape: ${open.length} ${open.length === 1 ? "violation" : "violations"} in this process:\n\n${open.map((one) => `${one.error.name}: ${one.error.message}`).join("\n\n")}`,
+      );
     });
   }
   for (const listener of book.listeners) listener(entry);

@@ -19,7 +19,11 @@ export function differences(recorded: Json | undefined, asked: Json | undefined,
       const right = b as Record<string, Json>;
       for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {
         const step = `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-        visit(Object.hasOwn(left, key) ? left[key] : undefined, Object.hasOwn(right, key) ? right[key] : undefined, step);
+        visit(
+          Object.hasOwn(left, key) ? left[key] : undefined,
+          Object.hasOwn(right, key) ? right[key] : undefined,
+          step,
+        );
       }
       return;
     }

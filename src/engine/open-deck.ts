@@ -22,7 +22,9 @@ export function openDeck(path: string, options: DeckOptions = {}): Promise<Deck>
 export async function openTitledDeck(path: string, options: DeckOptions, title: string | undefined): Promise<Deck> {
   if (typeof path !== "string" || !path.endsWith(".cassette.json")) {
     const better = typeof path === "string" ? `${path.replace(/\.json$/, "")}.cassette.json` : "name.cassette.json";
-    throw new OptionInvalid(`A cassette is a file that ends in ".cassette.json"; got ${JSON.stringify(path)}. Call it ${JSON.stringify(better)}.`);
+    throw new OptionInvalid(
+      `A cassette is a file that ends in ".cassette.json"; got ${JSON.stringify(path)}. Call it ${JSON.stringify(better)}.`,
+    );
   }
   const file = resolve(path);
   const folder = dirname(file);
@@ -46,7 +48,9 @@ export async function withDeck<T>(path: string, options: DeckOptions, body: (dec
     } catch (violation) {
       if (violation === error) throw error;
       const text = violation instanceof Error ? violation.message : String(violation);
-      throw new AggregateError([error, violation], `The body failed, and the deck was violated. ${text}`, { cause: error });
+      throw new AggregateError([error, violation], `The body failed, and the deck was violated. ${text}`, {
+        cause: error,
+      });
     }
     throw error;
   }

@@ -57,7 +57,9 @@ export function checkOptions(options: DeckOptions, more: readonly string[] = [])
   oneOf("unplayed", options.unplayed, ["error", "ignore"]);
   oneOf("gates", options.gates, ["causal", "off"]);
   const { timing, stallAfterMs } = options;
-  if (typeof timing === "number" ? !(timing > 0) : timing !== undefined && timing !== "instant" && timing !== "recorded") {
+  if (
+    typeof timing === "number" ? !(timing > 0) : timing !== undefined && timing !== "instant" && timing !== "recorded"
+  ) {
     faults.push(`timing is ${JSON.stringify(timing)}; it is "instant", "recorded" or a speed above 0`);
   }
   if (stallAfterMs !== undefined && !(Number.isFinite(stallAfterMs) && stallAfterMs >= 0)) {

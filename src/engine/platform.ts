@@ -21,7 +21,7 @@ export interface Platform {
   onExit(run: (fail: (message: string) => void) => void): void;
 }
 
-const { setTimeout, clearTimeout, performance, Date, console } = globalThis;
+const { setTimeout, clearTimeout, performance, console, Date: RealDate } = globalThis;
 const setImmediate = (globalThis as { setImmediate?: (run: () => void) => unknown }).setImmediate;
 const process = (globalThis as { process?: typeof globalThis.process }).process;
 const now = performance.now.bind(performance);
@@ -65,7 +65,7 @@ export const platform: Platform = {
     const handle = setTimeout(run, ms);
     return () => clearTimeout(handle);
   },
-  date: () => new Date().toISOString(),
+  date: () => new RealDate().toISOString(),
   environment: process?.env ?? {},
   warn: (message) => {
     if (process?.emitWarning) process.emitWarning(message, "WiretapeWarning");

@@ -8,7 +8,15 @@ import { Deliveries, type Pending } from "./deliveries.ts";
 import type { Matcher } from "./identity.ts";
 import { nearest } from "./nearest.ts";
 import type { Platform } from "./platform.ts";
-import { exhaustedText, type Nearest, outOfOrderText, type Scene, stalledText, type TrackPlace, unrecordedText } from "./report.ts";
+import {
+  exhaustedText,
+  type Nearest,
+  outOfOrderText,
+  type Scene,
+  stalledText,
+  type TrackPlace,
+  unrecordedText,
+} from "./report.ts";
 import type { RequestKind } from "./request-kind.ts";
 import type { Trace, TraceEvent } from "./trace.ts";
 
@@ -143,7 +151,12 @@ export class Player {
     });
   }
 
-  #findStrict<R>(kind: RequestKind<R>, lane: string, key: string, identity: string): { track: number | undefined; same: readonly number[] } {
+  #findStrict<R>(
+    kind: RequestKind<R>,
+    lane: string,
+    key: string,
+    identity: string,
+  ): { track: number | undefined; same: readonly number[] } {
     for (const track of this.cursors.inOrder(lane)) {
       if (this.#parts.index.kind(track) === kind.kind && this.cursors.identityOf(kind, track) === identity) {
         return { track, same: [track] };
@@ -183,7 +196,13 @@ export class Player {
     };
   }
 
-  #miss<R>(kind: RequestKind<R>, lane: string | undefined, request: R, identity: string, same: readonly number[]): WiretapeError {
+  #miss<R>(
+    kind: RequestKind<R>,
+    lane: string | undefined,
+    request: R,
+    identity: string,
+    same: readonly number[],
+  ): WiretapeError {
     const { matcher, index, redactor } = this.#parts;
     const misses = (this.#misses.get(identity) ?? 0) + 1;
     this.#misses.set(identity, misses);
@@ -192,7 +211,10 @@ export class Player {
     const left = same.filter((track) => this.cursors.plays(track) === 0);
     const details = { request: described, cassette: scene.cassette, lane };
     if (matcher.order === "strict" && left[0] !== undefined) {
-      const expected = this.cursors.inOrder(lane ?? "")[Symbol.iterator]().next().value as number | undefined;
+      const expected = this.cursors
+        .inOrder(lane ?? "")
+        [Symbol.iterator]()
+        .next().value as number | undefined;
       const text = outOfOrderText({
         request: described,
         scene,
@@ -205,7 +227,11 @@ export class Player {
     const near = same.length > 0 ? undefined : this.#nearest(kind, lane, request, pastTheEnd);
     if (same.length === 0 && !pastTheEnd) {
       const text = unrecordedText({ request: described, scene, nearest: near });
-      return new UnrecordedRequest(redactor.text(text), { ...details, nearest: near?.track.id, differences: near?.differences });
+      return new UnrecordedRequest(redactor.text(text), {
+        ...details,
+        nearest: near?.track.id,
+        differences: near?.differences,
+      });
     }
     const playedBy = same.flatMap((track) =>
       (this.#answers.get(track) ?? []).map((answered) => ({ track: this.place(track), request: answered })),
@@ -214,7 +240,17 @@ export class Player {
     const asked = playedBy.length + givenUp + misses;
     const last = this.#last === undefined ? undefined : this.place(this.#last);
     const recorded = same.length;
-    const text = exhaustedText({ request: described, scene, recorded, asked, playedBy, last, nearest: near, pastTheEnd, givenUp });
+    const text = exhaustedText({
+      request: described,
+      scene,
+      recorded,
+      asked,
+      playedBy,
+      last,
+      nearest: near,
+      pastTheEnd,
+      givenUp,
+    });
     return new ScriptExhausted(redactor.text(text), {
       ...details,
       recorded,

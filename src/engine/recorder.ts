@@ -85,7 +85,8 @@ export class Recorder {
     const at = now();
     let changes: string[] = [];
     let seen = -1;
-    const log = (event: TraceEvent): void => trace.push(lane === undefined ? { ...event, track: id } : { ...event, lane, track: id });
+    const log = (event: TraceEvent): void =>
+      trace.push(lane === undefined ? { ...event, track: id } : { ...event, lane, track: id });
     const recording: Recording = {
       id,
       lane,
@@ -97,7 +98,8 @@ export class Recorder {
         log(event);
       },
       delivered: (event) => {
-        const causes = seen < 0 || this.#parts.gates === "off" ? [] : changes.slice(seen).filter((cause) => cause !== id);
+        const causes =
+          seen < 0 || this.#parts.gates === "off" ? [] : changes.slice(seen).filter((cause) => cause !== id);
         seen = changes.length;
         log(event);
         return causes.length === 0 ? undefined : causes.length === 1 ? causes[0] : causes;

@@ -51,7 +51,8 @@ export function exhaustedText(facts: {
     where(scene),
     playedBy.length > 0 &&
       `  played    ${shorten(playedBy.map(({ track, request: n }) => `${place(track)} answered request ${n}`))}`,
-    givenUp > 0 && `  given up  ${givenUp === 1 ? "1 request" : `${givenUp} requests`} before any part of the answer came`,
+    givenUp > 0 &&
+      `  given up  ${givenUp === 1 ? "1 request" : `${givenUp} requests`} before any part of the answer came`,
     facts.pastTheEnd && last !== undefined && `  last      ${place(last)} was the last one played`,
     nearestLines(facts.nearest),
     recorded > 0
@@ -92,7 +93,9 @@ export function stalledText(facts: {
   return lines(
     `The replay stands still: ${first === undefined ? "nothing" : `${first.what} of ${place(first.track)}`} is held by a gate that nothing has opened for ${facts.seconds === 1 ? "1 second" : `${facts.seconds} seconds`}.`,
     `  cassette  ${facts.cassette}`,
-    ...facts.held.slice(0, 10).map(({ track, what, waitsFor }) => `  waits     ${what} of ${place(track)} waits for ${waitsFor}`),
+    ...facts.held
+      .slice(0, 10)
+      .map(({ track, what, waitsFor }) => `  waits     ${what} of ${place(track)} waits for ${waitsFor}`),
     facts.held.length > 10 && `            and ${facts.held.length - 10} more`,
     '  next      make the request that is waited for, or take the "after" out of the cassette; a program that is only slow needs a larger stallAfterMs',
   );

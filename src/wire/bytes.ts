@@ -75,3 +75,8 @@ export function decodeBase64(text: string): Uint8Array | undefined {
   // "QQ==" and "QR==" decode alike; only the first is what an encoder prints.
   return encodeBase64(bytes) === text ? bytes : undefined;
 }
+
+/** How many bytes the UTF-8 of a text has. */
+export function utf8Length(text: string): number {
+  return typeof Buffer !== "undefined" ? Buffer.byteLength(text) : encoder.encode(text).length;
+}

@@ -25,12 +25,15 @@ export function readRequest(input: FetchInput, init: RequestInit | undefined): H
   const url = absolute(input);
   const method = normalMethod(init?.method ?? "GET");
   // The platform's own error for a URL that is none, for a method that it refuses, and for a GET with a body.
-  if (url === undefined || !/^(?!CONNECT$|TRACE$|TRACK$)[\w!#$%&'*+.^`|~-]+$/i.test(method)) return readWhole(input, init);
+  if (url === undefined || !/^(?!CONNECT$|TRACE$|TRACK$)[\w!#$%&'*+.^`|~-]+$/i.test(method))
+    return readWhole(input, init);
   if (body != null && (method === "GET" || method === "HEAD")) return readWhole(input, init);
   const headers = listHeaders(init?.headers);
   if (headers === undefined) return readWhole(input, init);
-  const type = body instanceof URLSearchParams ? "application/x-www-form-urlencoded;charset=UTF-8" : "text/plain;charset=UTF-8";
-  const typed = body == null || ArrayBuffer.isView(body) || headers.some(([name]) => name.toLowerCase() === "content-type");
+  const type =
+    body instanceof URLSearchParams ? "application/x-www-form-urlencoded;charset=UTF-8" : "text/plain;charset=UTF-8";
+  const typed =
+    body == null || ArrayBuffer.isView(body) || headers.some(([name]) => name.toLowerCase() === "content-type");
   return { method, url, headers: typed ? headers : [...headers, ["content-type", type]], body: plainBytes(body) };
 }
 
@@ -77,7 +80,8 @@ function normalMethod(method: string): string {
 function listHeaders(headers: HeadersInit | undefined): StoredHeaders | undefined {
   if (headers === undefined) return [];
   if (headers instanceof Headers) return [...headers];
-  if (Array.isArray(headers)) return headers.every((pair) => pair.length === 2) ? (headers as [string, string][]) : undefined;
+  if (Array.isArray(headers))
+    return headers.every((pair) => pair.length === 2) ? (headers as [string, string][]) : undefined;
   if (Symbol.iterator in headers) return [...new Headers(headers as never)];
   return Object.entries(headers).map(([name, value]) => [name, String(value)]);
 }

@@ -1,6 +1,6 @@
 import type { Chunk, HttpDraft } from "../../cassette/draft.ts";
-import { errorToStored } from "../../cassette/stored-error.ts";
 import type { End, Headers as StoredHeaders } from "../../cassette/schema.ts";
+import { errorToStored } from "../../cassette/stored-error.ts";
 import type { Recording } from "../../engine/recorder.ts";
 import { concatBytes } from "../../wire/bytes.ts";
 import { type FetchInput, plainBytes, signalOf, withoutFragment } from "./read-request.ts";
@@ -144,7 +144,8 @@ function recordStream(
 // they flow) and forms, whose boundary the platform makes up when it serialises them.
 async function prepare(input: FetchInput, init: RequestInit | undefined): Promise<Outgoing> {
   const body = init?.body ?? (input instanceof Request ? input.body : null);
-  const streamed = body instanceof ReadableStream || (typeof body === "object" && body !== null && Symbol.asyncIterator in body);
+  const streamed =
+    body instanceof ReadableStream || (typeof body === "object" && body !== null && Symbol.asyncIterator in body);
   const shown = new Request(input instanceof Request ? input.url : input, {
     method: init?.method ?? (input instanceof Request ? input.method : "GET"),
     headers: init?.headers ?? (input instanceof Request ? input.headers : []),
@@ -165,7 +166,10 @@ async function prepare(input: FetchInput, init: RequestInit | undefined): Promis
     const bytes = new Uint8Array(await shown.arrayBuffer());
     return { input, init: { ...init, headers: shown.headers, body: bytes }, ...facts, body: () => bytes };
   }
-  const bytes = body instanceof Blob || body instanceof ArrayBuffer ? new Uint8Array(await shown.arrayBuffer()) : plainBytes(body as string);
+  const bytes =
+    body instanceof Blob || body instanceof ArrayBuffer
+      ? new Uint8Array(await shown.arrayBuffer())
+      : plainBytes(body as string);
   return { input, init, ...facts, body: () => bytes };
 }
 

@@ -1,3 +1,4 @@
+import { contentText } from "../../cassette/content.ts";
 import type { Chunk } from "../../cassette/draft.ts";
 import { type BodyReader, bodyBytes, openBody } from "../../cassette/frames.ts";
 import type { End, Frame, Headers, HttpTrack, Sidecar, StoredResponse } from "../../cassette/schema.ts";
@@ -6,8 +7,9 @@ import type { Pending } from "../../engine/deliveries.ts";
 import type { Play } from "../../engine/player.ts";
 import type { Session } from "../../engine/session.ts";
 import { unlessAborted, untilAborted } from "../../engine/unless-aborted.ts";
-import type { HttpRequest } from "./request.ts";
+import { utf8Length } from "../../wire/bytes.ts";
 import { hasNullBody, RecordedResponse } from "./recorded-response.ts";
+import type { HttpRequest } from "./request.ts";
 
 type LoadSidecar = (file: Sidecar) => Uint8Array;
 
@@ -35,34 +37,37 @@ export async function replayFetch(
   if (head !== undefined) await unlessAborted(head, signal, play.giveBack);
   play.note({ kind: "response", boundary: "http", status: response.status });
   const { status, reason = "", url = request.url, redirected = false } = response;
-  const noBody = hasNullBody(request.method, status);
+  const facts = { status, reason, url, redirected };
+  if (hasNullBody(request.method, status))
+    return new RecordedResponse(null, { ...facts, headers: response.headers ?? [] });
+  const text = signal === undefined && play.alone ? wholeText(response) : undefined;
+  if (text !== undefined) {
+    // One chunk of text and nothing else to be handed out by anybody: the platform's own body of this text is the same
+    // to the program, and costs it no stream.
+    const headers = statedHeaders(track, response, utf8Length(text), load);
+    play.note({ kind: "frame", boundary: "http" });
+    return new RecordedResponse(text, { ...facts, headers });
+  }
   const at = response.at ?? 0;
   const reader = openBody(response.body, response.style, load === undefined ? { at } : { at, sidecar: load });
   const first = reader.next();
   const second = first === undefined ? undefined : reader.next();
   const whole = second === undefined ? (first?.bytes.length ?? 0) : undefined;
-  const headers = noBody ? (response.headers ?? []) : statedHeaders(track, response, whole, load);
-  const body = noBody ? null : bodyOf(play, at, first, second, reader, response.end, signal);
-  return new RecordedResponse(body, { status, reason, headers, url, redirected });
+  const headers = statedHeaders(track, response, whole, load);
+  return new RecordedResponse(bodyStream(play, at, [first, second], reader, response.end, signal), {
+    ...facts,
+    headers,
+  });
 }
 
-function bodyOf(
-  play: Play,
-  at: number,
-  first: Chunk | undefined,
-  second: Chunk | undefined,
-  reader: BodyReader,
-  end: End | undefined,
-  signal: AbortSignal | undefined,
-): BodyInit {
-  // One chunk and nothing else to be handed out by anybody: the platform's own body of these bytes is the same to the
-  // program, and costs it no stream.
-  const only = first !== undefined && second === undefined && end === undefined ? first : undefined;
-  if (only !== undefined && only.bytes.length > 0 && only.after === undefined && signal === undefined && play.alone) {
-    play.note({ kind: "frame", boundary: "http" });
-    return only.bytes as Uint8Array<ArrayBuffer>;
-  }
-  return bodyStream(play, at, [first, second], reader, end, signal);
+// The text of a body that is one ungated chunk of text and ended cleanly. A content type must be stated: the platform
+// makes one up for a text without.
+function wholeText({ body, style, headers, end }: StoredResponse): string | undefined {
+  if (body === undefined || Array.isArray(body) || end !== undefined) return undefined;
+  const frame = body as Frame;
+  if (frame.after !== undefined || frame.cuts !== undefined) return undefined;
+  if (headers?.some(([name]) => name.toLowerCase() === "content-type") !== true) return undefined;
+  return contentText(frame, style) || undefined;
 }
 
 function bodyStream(
@@ -156,10 +161,16 @@ const stated = new WeakMap<HttpTrack, Headers>();
 
 // A hand edit of a body restates its length. Bodies that broke, and encoded ones (whose length is that of other
 // bytes), keep what was seen. `whole`: the length, where it is known already.
-function statedHeaders(track: HttpTrack, response: StoredResponse, whole: number | undefined, load: LoadSidecar | undefined): Headers {
+function statedHeaders(
+  track: HttpTrack,
+  response: StoredResponse,
+  whole: number | undefined,
+  load: LoadSidecar | undefined,
+): Headers {
   const { headers = [], body, style, end } = response;
   const place = headers.findIndex(([name]) => name.toLowerCase() === "content-length");
-  if (place < 0 || end !== undefined || headers.some(([name]) => name.toLowerCase() === "content-encoding")) return headers;
+  if (place < 0 || end !== undefined || headers.some(([name]) => name.toLowerCase() === "content-encoding"))
+    return headers;
   let list = stated.get(track);
   if (list === undefined) {
     const length = String(whole ?? bodyBytes(body, style, load).length);

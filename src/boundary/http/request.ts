@@ -1,6 +1,6 @@
-import type { Redactor } from "../../cassette/redact/redactor.ts";
-import { pseudonymClass } from "../../cassette/redact/pseudonyms.ts";
 import { bodyBytes } from "../../cassette/frames.ts";
+import { pseudonymClass } from "../../cassette/redact/pseudonyms.ts";
+import type { Redactor } from "../../cassette/redact/redactor.ts";
 import type { Headers, HttpTrack, Json } from "../../cassette/schema.ts";
 import type { Facets } from "../../engine/identity.ts";
 import type { RequestKind } from "../../engine/request-kind.ts";
@@ -72,7 +72,8 @@ function bodyFacet(body: Uint8Array, type: string): Json {
     const tree = text === undefined ? undefined : parseJsonTree(text);
     if (tree !== undefined) return tree;
   }
-  if (/^application\/x-www-form-urlencoded\b/i.test(type)) return { form: valuesByName(new URLSearchParams(decodeLatin1(body))) };
+  if (/^application\/x-www-form-urlencoded\b/i.test(type))
+    return { form: valuesByName(new URLSearchParams(decodeLatin1(body))) };
   const boundary = /^multipart\/[^;]+;.*\bboundary=(?:"([^"]+)"|([^;\s]+))/i.exec(type);
   if (boundary !== null) {
     const parts = multipartFacet(body, (boundary[1] ?? boundary[2]) as string);
@@ -116,7 +117,8 @@ function parseUrl(url: string): URL | undefined {
 }
 
 // The ordinary spelling of a URL, in which origin and path are what stands before "?" and "#".
-const PLAIN = /^https?:\/\/[a-z0-9.-]+(?::(?!80\/|443\/)\d+)?\/(?!\.)(?:[\w\-~!$&'()*+,;=:@/]|\.(?![./])|%[0-9A-F]{2})*(?=[?#]|$)/;
+const PLAIN =
+  /^https?:\/\/[a-z0-9.-]+(?::(?!80\/|443\/)\d+)?\/(?!\.)(?:[\w\-~!$&'()*+,;=:@/]|\.(?![./])|%[0-9A-F]{2})*(?=[?#]|$)/;
 
 function originAndPath(url: string): string {
   const plain = PLAIN.exec(url);
