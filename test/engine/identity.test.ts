@@ -18,7 +18,10 @@ async function same(recorded: Request, asked: Request, match?: MatchOptions): Pr
   const { url: to = url, ...init } = { method, headers, ...asked };
   const answer = await tapeFetch(deck)(to, init).then(
     () => true,
-    (error: { code: string }) => (expect(error.code).toBe("unrecorded-request"), false),
+    (error: { code: string }) => {
+      expect(error.code).toBe("unrecorded-request");
+      return false;
+    },
   );
   if (!answer) deck.expectViolation("unrecorded-request");
   await deck.finish("failed");
