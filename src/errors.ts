@@ -32,9 +32,9 @@ export type ErrorDetails = Readonly<Record<string, unknown>>;
 // error, so the brand is a registered symbol and `instanceof` reads it instead of the prototype chain.
 const brand = Symbol.for("wiretape.error");
 
-function lineage(constructor: unknown): string[] {
+function lineage(from: unknown): string[] {
   const names: string[] = [];
-  for (let c = constructor; typeof c === "function" && c !== Error; c = Object.getPrototypeOf(c)) {
+  for (let c = from; typeof c === "function" && c !== Error; c = Object.getPrototypeOf(c)) {
     const label = (c as { label?: string }).label;
     if (label !== undefined) names.push(label);
   }
@@ -63,6 +63,7 @@ export class WiretapeError extends Error {
   static override [Symbol.hasInstance](value: unknown): boolean {
     if (typeof value !== "object" || value === null) return false;
     const names = (value as Record<symbol, unknown>)[brand];
+    // biome-ignore lint/complexity/noThisInStatic: each subclass asks for its own label
     return Array.isArray(names) && names.includes(this.label);
   }
 }

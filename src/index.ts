@@ -2,8 +2,8 @@
 export { tapeFunction, tapeObject } from "./boundary/function/function.ts";
 export { tapeFetch } from "./boundary/http/fetch.ts";
 export { editText, sealText } from "./cassette/edit.ts";
-export { type LintIssue, lintCassette } from "./cassette/lint.ts";
 export { fileStore } from "./cassette/file-store.ts";
+export { type LintIssue, lintCassette } from "./cassette/lint.ts";
 export { memoryStore } from "./cassette/memory-store.ts";
 export { parseCassette } from "./cassette/parse.ts";
 export { formatCassette } from "./cassette/print.ts";

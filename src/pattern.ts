@@ -57,7 +57,9 @@ export function matchTrace(trace: readonly FlatEvent[], patterns: readonly Event
   let from = 0;
   for (const pattern of patterns) {
     if (typeof pattern !== "object" || pattern === null) {
-      throw new OptionInvalid(`A pattern is an object such as { "kind": "request", "method": "POST" }; got ${String(pattern)}.`);
+      throw new OptionInvalid(
+        `A pattern is an object such as { "kind": "request", "method": "POST" }; got ${String(pattern)}.`,
+      );
     }
     while (from < trace.length && !matchesEvent(pattern, trace[from] as FlatEvent)) from++;
     if (from === trace.length) return { matched: false, at, missing: pattern };

@@ -20,7 +20,10 @@ describe("wildcards", () => {
     const text = fc.string({ unit: fc.constantFrom("a", "b", "."), maxLength: 12 });
     fc.assert(
       fc.property(letters, text, (pattern, subject) => {
-        const source = pattern.split("*").map((piece) => piece.replaceAll(".", "\\.")).join("[^]*");
+        const source = pattern
+          .split("*")
+          .map((piece) => piece.replaceAll(".", "\\."))
+          .join("[^]*");
         expect(matchesWildcard(pattern, subject)).toBe(new RegExp(`^${source}$`).test(subject));
       }),
     );
@@ -46,7 +49,10 @@ describe("events", () => {
 
   test("patterns are an ordered subsequence of the trace", () => {
     const trace = [{ kind: "request" }, { kind: "response" }, { kind: "frame" }, { kind: "frame" }, { kind: "close" }];
-    expect(matchTrace(trace, [{ kind: "request" }, { kind: "frame" }, { kind: "frame" }])).toEqual({ matched: true, at: [0, 2, 3] });
+    expect(matchTrace(trace, [{ kind: "request" }, { kind: "frame" }, { kind: "frame" }])).toEqual({
+      matched: true,
+      at: [0, 2, 3],
+    });
     expect(matchTrace(trace, [{ kind: "frame" }, { kind: "request" }])).toEqual({
       matched: false,
       at: [2],

@@ -13,7 +13,8 @@ export function nestsDeeper(value: unknown, limit: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (limit === 0) return true;
   if (Array.isArray(value)) {
-    for (const item of value) if (typeof item === "object" && item !== null && nestsDeeper(item, limit - 1)) return true;
+    for (const item of value)
+      if (typeof item === "object" && item !== null && nestsDeeper(item, limit - 1)) return true;
     return false;
   }
   for (const key in value) {

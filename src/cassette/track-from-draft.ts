@@ -32,8 +32,14 @@ function duplex(draft: DuplexDraft): Track {
   return { ...draft, ...frameSent(draft.frames) } as Track;
 }
 
-function framed(body: ChunkedBody | undefined, at: number, sidecar: SidecarSink | undefined): { body?: Body | undefined; style?: Style | undefined } {
-  return body === undefined ? { body: undefined } : frameBody(body, { at, ...(sidecar === undefined ? {} : { sidecar }) });
+function framed(
+  body: ChunkedBody | undefined,
+  at: number,
+  sidecar: SidecarSink | undefined,
+): { body?: Body | undefined; style?: Style | undefined } {
+  return body === undefined
+    ? { body: undefined }
+    : frameBody(body, { at, ...(sidecar === undefined ? {} : { sidecar }) });
 }
 
 function some<T>(list: readonly T[]): readonly T[] | undefined {
@@ -46,7 +52,9 @@ function compact(track: Track): Track {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
     return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined));
   };
-  return Object.fromEntries(Object.entries(clean(track) as object).map(([key, value]) => [key, clean(value)])) as unknown as Track;
+  return Object.fromEntries(
+    Object.entries(clean(track) as object).map(([key, value]) => [key, clean(value)]),
+  ) as unknown as Track;
 }
 
 /**
@@ -78,7 +86,11 @@ function unlikeBody(
   at: number,
   load: ((file: Sidecar) => Uint8Array) | undefined,
 ): string | undefined {
-  return unlikeChunks(what, openBody(body, style, { at, ...(load === undefined ? {} : { sidecar: load }) }), seen?.chunks ?? []);
+  return unlikeChunks(
+    what,
+    openBody(body, style, { at, ...(load === undefined ? {} : { sidecar: load }) }),
+    seen?.chunks ?? [],
+  );
 }
 
 function unlikeChunks(
@@ -91,10 +103,13 @@ function unlikeChunks(
     const stored = reader.next();
     const expected = seen[i];
     if (stored === undefined || expected === undefined) {
-      return stored === expected ? undefined : `${what} has ${stored === undefined ? i : "more than " + seen.length} chunks, ${seen.length} were seen`;
+      return stored === expected
+        ? undefined
+        : `${what} has ${stored === undefined ? i : "more than " + seen.length} chunks, ${seen.length} were seen`;
     }
     if (!equalBytes(stored.bytes, expected.bytes)) return `chunk ${i + 1} of ${what} has other bytes`;
-    if (JSON.stringify(stored.after) !== JSON.stringify(expected.after)) return `chunk ${i + 1} of ${what} has another gate`;
+    if (JSON.stringify(stored.after) !== JSON.stringify(expected.after))
+      return `chunk ${i + 1} of ${what} has another gate`;
     if (!alike(stored, expected)) return `chunk ${i + 1} of ${what} has another sender`;
   }
 }

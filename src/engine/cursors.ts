@@ -1,6 +1,5 @@
 import type { CassetteIndex } from "../cassette/open.ts";
 import { pseudonymClass } from "../cassette/redact/pseudonyms.ts";
-import type { Track, TrackKind } from "../cassette/schema.ts";
 import type { Matcher } from "./identity.ts";
 import type { RequestKind } from "./request-kind.ts";
 
@@ -16,6 +15,9 @@ interface Bucket {
   scanned: number;
   readonly queues: Map<string, Queue>;
 }
+
+/** Most buckets hold one track, and are not worth an object until somebody asks for it. */
+type Sorted = Map<string, Bucket | number>;
 
 /** What a look at the tracks of an identity found. */
 export interface Found {
@@ -33,7 +35,7 @@ export class Cursors {
   readonly #index: CassetteIndex;
   readonly #matcher: Matcher;
   readonly #plays: Uint32Array;
-  readonly #buckets = new Map<string, Map<string, Bucket>>();
+  readonly #buckets = new Map<string, Map<string, Sorted>>();
   readonly #lanes = new Map<string, number[]>();
   readonly #laneNext = new Map<string, number>();
   readonly #left = new Map<string, number>();
@@ -74,23 +76,27 @@ export class Cursors {
     return this.#lanes.get(lane) ?? [];
   }
 
-  /** Finds the next track of an identity. */
-  find<R>(kind: RequestKind<R>, lane: string, key: string, identity: string): Found {
+  /** Finds the next track of an identity, which is that of `request`. */
+  find<R>(kind: RequestKind<R>, lane: string, key: string, identity: string, request: R): Found {
     const bucket = this.#bucket(kind, lane, key);
-    const queue = bucket?.queues.get(identity);
+    if (bucket === undefined) return { track: undefined, same: [] };
+    const queue = bucket.queues.get(identity);
     if (queue !== undefined) {
       const track = this.#nextOf(queue);
       if (track !== undefined) return { track, same: queue.tracks };
     }
-    while (bucket !== undefined && bucket.scanned < bucket.tracks.length) {
+    while (bucket.scanned < bucket.tracks.length) {
       const track = bucket.tracks[bucket.scanned++] as number;
-      const found = this.identityOf(kind, track);
+      const found =
+        this.#matcher.plain && kind.alike(kind.recorded(this.#index.peek(track)), request)
+          ? identity
+          : this.identityOf(kind, track);
       let same = bucket.queues.get(found);
       if (same === undefined) bucket.queues.set(found, (same = { tracks: [], next: 0 }));
       same.tracks.push(track);
       if (found === identity && this.#mayPlay(track)) return { track, same: same.tracks };
     }
-    return { track: undefined, same: bucket?.queues.get(identity)?.tracks ?? [] };
+    return { track: undefined, same: queue?.tracks ?? bucket.queues.get(identity)?.tracks ?? [] };
   }
 
   /** The next track of a lane in strict order; ones that may be passed over are offered as well. */
@@ -154,16 +160,22 @@ export class Cursors {
   }
 
   #bucket<R>(kind: RequestKind<R>, lane: string, key: string): Bucket | undefined {
-    const group = `${kind.kind}\n${lane}`;
-    let buckets = this.#buckets.get(group);
-    if (buckets === undefined) this.#buckets.set(group, (buckets = this.#sort(kind, lane)));
-    return buckets.get(this.#matcher.coarse ? key : "");
+    let lanes = this.#buckets.get(kind.kind);
+    if (lanes === undefined) this.#buckets.set(kind.kind, (lanes = new Map()));
+    let sorted = lanes.get(lane);
+    if (sorted === undefined) lanes.set(lane, (sorted = this.#sort(kind, lane)));
+    const place = this.#matcher.coarse ? key : "";
+    const found = sorted.get(place);
+    if (typeof found !== "number") return found;
+    const bucket = { tracks: [found], scanned: 0, queues: new Map() };
+    sorted.set(place, bucket);
+    return bucket;
   }
 
   // Once for each kind and lane, from the index alone: no track is parsed for it.
-  #sort<R>(kind: RequestKind<R>, lane: string): Map<string, Bucket> {
+  #sort<R>(kind: RequestKind<R>, lane: string): Sorted {
     const index = this.#index;
-    const buckets = new Map<string, Bucket>();
+    const sorted: Sorted = new Map();
     for (const track of this.lane(lane)) {
       if (index.kind(track) !== kind.kind) continue;
       const url = index.url(track);
@@ -174,15 +186,11 @@ export class Cursors {
             name: index.name(track),
           })
         : "";
-      let bucket = buckets.get(key);
-      if (bucket === undefined) buckets.set(key, (bucket = { tracks: [], scanned: 0, queues: new Map() }));
-      bucket.tracks.push(track);
+      const found = sorted.get(key);
+      if (found === undefined) sorted.set(key, track);
+      else if (typeof found === "number") sorted.set(key, { tracks: [found, track], scanned: 0, queues: new Map() });
+      else found.tracks.push(track);
     }
-    return buckets;
+    return sorted;
   }
-}
-
-/** Tracks of one kind, for narrowing. */
-export function isKind<K extends TrackKind>(track: Track, kind: K): track is Extract<Track, { kind: K }> {
-  return track.kind === kind;
 }

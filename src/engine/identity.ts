@@ -23,6 +23,8 @@ export interface Matcher {
   /** What the cassette stores; `undefined` when all is default. */
   readonly stored: Match | undefined;
   readonly include: readonly string[];
+  /** Whether facets are compared as they are: nothing is ignored, included or normalised. */
+  readonly plain: boolean;
   /** Whether requests may be told apart by method, origin and path before their identity is computed. */
   readonly coarse: boolean;
   /** The facets as they are compared: ignored places gone, normalised. */
@@ -61,6 +63,7 @@ export function createMatcher(
     order,
     stored: Object.keys(stored).length === 0 ? undefined : stored,
     include,
+    plain: plain && include.length === 0,
     coarse:
       normalize === undefined &&
       !paths.some(([first]) => first === "*" || /^(method|origin|path|name)$/.test(first ?? "")),

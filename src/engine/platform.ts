@@ -10,6 +10,8 @@ export interface Platform {
   now(): number;
   /** Runs a callback in a later turn of the event loop. */
   turn(run: () => void): void;
+  /** Runs a callback when everything that waits for no turn of the event loop (promises) has run; where the platform cannot tell, in a later turn. */
+  settle(run: () => void): void;
   /** A real timer, in milliseconds; the returned function cancels it. */
   timer(ms: number, run: () => void): () => void;
   /** The wall clock as an ISO 8601 text. */
@@ -24,6 +26,7 @@ export interface Platform {
 const { setTimeout, clearTimeout, performance, console, Date: RealDate } = globalThis;
 const setImmediate = (globalThis as { setImmediate?: (run: () => void) => unknown }).setImmediate;
 const process = (globalThis as { process?: typeof globalThis.process }).process;
+const nextTick = process?.nextTick?.bind(process);
 const now = performance.now.bind(performance);
 
 function messageChannelTurn(): (run: () => void) => void {
@@ -56,11 +59,14 @@ const realClock: Clock = {
     }),
 };
 
+const turn: Platform["turn"] = setImmediate === undefined ? messageChannelTurn() : (run) => void setImmediate(run);
+
 /** The platform that runs this code: Node, or anything with timers and message channels. */
 export const platform: Platform = {
   clock: realClock,
   now,
-  turn: setImmediate === undefined ? messageChannelTurn() : (run) => void setImmediate(run),
+  turn,
+  settle: nextTick === undefined ? turn : (run) => nextTick(run),
   timer: (ms, run) => {
     const handle = setTimeout(run, ms);
     return () => clearTimeout(handle);

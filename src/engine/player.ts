@@ -1,13 +1,14 @@
 import type { CassetteIndex } from "../cassette/open.ts";
 import type { Redactor } from "../cassette/redact/redactor.ts";
-import type { Gate, Track } from "../cassette/schema.ts";
+import type { Track } from "../cassette/schema.ts";
 import { OutOfOrder, ReplayStalled, ScriptExhausted, UnrecordedRequest, type WiretapeError } from "../errors.ts";
 import type { Clock } from "./clock.ts";
 import { Cursors } from "./cursors.ts";
-import { Deliveries, type Pending } from "./deliveries.ts";
+import { Deliveries } from "./deliveries.ts";
 import type { Matcher } from "./identity.ts";
 import { nearest } from "./nearest.ts";
 import type { Platform } from "./platform.ts";
+import { completed, type Play, type Stage, TrackPlay } from "./play.ts";
 import {
   exhaustedText,
   type Nearest,
@@ -18,27 +19,7 @@ import {
   unrecordedText,
 } from "./report.ts";
 import type { RequestKind } from "./request-kind.ts";
-import type { Trace, TraceEvent } from "./trace.ts";
-
-/** One play of a recorded track: what a boundary needs to hand it to the program. */
-export interface Play {
-  readonly track: Track;
-  /**
-   * Waits for the turn of a delivery; `undefined` when it may be handed over in this turn of the event loop.
-   * @param at milliseconds since the track began, as recorded
-   * @param what for messages: "the head", "chunk 3"
-   * @param stream deliveries of one stream may share a turn while it is read alone
-   */
-  wait(at: number, what: string, after: Gate | undefined, stream?: object): Pending | undefined;
-  /** Whether nothing else waits and replays are not paced: several deliveries may then be handed over as one. */
-  readonly alone: boolean;
-  /** Notes in the trace that something was handed to the program. */
-  note(event: TraceEvent): void;
-  /** The program gave up before any part of the answer: the track may be claimed again, once. */
-  giveBack(): void;
-  /** Reports a violation that the boundary found. */
-  fail(error: WiretapeError): WiretapeError;
-}
+import type { Trace } from "./trace.ts";
 
 /** What was played: which track answered the how-manieth request. */
 export interface PlayedTrack {
@@ -76,7 +57,7 @@ export class Player {
   returned = 0;
   readonly #parts: PlayerParts;
   readonly #deliveries: Deliveries;
-  readonly #answers = new Map<number, number[]>();
+  readonly #stage: Stage;
   readonly #misses = new Map<string, number>();
   readonly #givenUp = new Map<string, number>();
   readonly #givenBack = new Set<number>();
@@ -89,6 +70,8 @@ export class Player {
     this.#deliveries = new Deliveries(parts.platform, parts.trace, parts.clock, parts.stallAfterMs, (held) =>
       this.#stalled(held),
     );
+    const { trace, clock, speed, fail } = parts;
+    this.#stage = { deliveries: this.#deliveries, trace, clock, speed, fail };
   }
 
   /** Claims the track that answers a request, or `undefined` where there is none. Synchronous. */
@@ -121,8 +104,8 @@ export class Player {
     const number = must ? ++this.#requests : this.#requests + 1;
     const found =
       matcher.order === "strict"
-        ? this.#findStrict(kind, lane ?? "", key, identity)
-        : this.cursors.find(kind, lane ?? "", key, identity);
+        ? this.#findStrict(kind, lane ?? "", key, identity, request)
+        : this.cursors.find(kind, lane ?? "", key, identity, request);
     const track = found.track;
     if (track === undefined) {
       if (!must) return undefined;
@@ -132,21 +115,17 @@ export class Player {
     this.cursors.take(track);
     if (matcher.order === "strict") this.cursors.passTo(lane ?? "", track);
     this.#last = track;
-    let answers = this.#answers.get(track);
-    if (answers === undefined) this.#answers.set(track, (answers = []));
-    answers.push(number);
     const id = index.id(track);
-    const entry: PlayedTrack = { id, kind: kind.kind, request: number, ...(lane === undefined ? {} : { lane }) };
+    const entry = { id, kind: kind.kind, request: number } as PlayedTrack & { lane?: string };
+    if (lane !== undefined) entry.lane = lane;
     this.played.push(entry);
-    const stored = index.peek(track);
-    this.#parts.trace.push(about(kind.event(request), lane, id));
-    return this.#play(stored, track, lane, () => {
+    this.#parts.trace.push(completed(kind.event(request), lane, id));
+    return new TrackPlay(this.#stage, index.peek(track), lane, track, index.at(track), () => {
       if (this.#givenBack.has(track)) return;
       this.#givenBack.add(track);
       this.returned++;
       this.cursors.giveBack(track, kind, lane ?? "", key, identity);
       this.played.splice(this.played.indexOf(entry), 1);
-      answers.splice(answers.indexOf(number), 1);
       this.#givenUp.set(identity, (this.#givenUp.get(identity) ?? 0) + 1);
     });
   }
@@ -156,44 +135,15 @@ export class Player {
     lane: string,
     key: string,
     identity: string,
+    request: R,
   ): { track: number | undefined; same: readonly number[] } {
     for (const track of this.cursors.inOrder(lane)) {
       if (this.#parts.index.kind(track) === kind.kind && this.cursors.identityOf(kind, track) === identity) {
         return { track, same: [track] };
       }
     }
-    const { same } = this.cursors.find(kind, lane, key, identity);
+    const { same } = this.cursors.find(kind, lane, key, identity, request);
     return { track: undefined, same };
-  }
-
-  #play(track: Track, place: number, lane: string | undefined, giveBack: () => void): Play {
-    const { clock, speed, trace, fail, index } = this.#parts;
-    const began = speed === 0 ? 0 : clock.now();
-    const base = index.at(place);
-    const deliveries = this.#deliveries;
-    let order = place;
-    return {
-      track,
-      wait: (at, what, after, stream) => {
-        // Later deliveries of one track come after earlier ones of the same millisecond, before those of later tracks.
-        order += 1e-9;
-        return deliveries.wait({
-          track: track.id,
-          what,
-          recordedAt: base + at,
-          order,
-          after,
-          dueAt: speed === 0 ? undefined : began + at / speed,
-          stream,
-        });
-      },
-      get alone() {
-        return speed === 0 && deliveries.idle;
-      },
-      note: (event) => trace.push(about(event, lane, track.id)),
-      giveBack,
-      fail,
-    };
   }
 
   #miss<R>(
@@ -233,9 +183,11 @@ export class Player {
         differences: near?.differences,
       });
     }
-    const playedBy = same.flatMap((track) =>
-      (this.#answers.get(track) ?? []).map((answered) => ({ track: this.place(track), request: answered })),
-    );
+    const played = new Map(same.map((track) => [index.id(track), track]));
+    const playedBy = this.played.flatMap(({ id, request: answered }) => {
+      const track = played.get(id);
+      return track === undefined ? [] : [{ track: this.place(track), request: answered }];
+    });
     const givenUp = this.#givenUp.get(identity) ?? 0;
     const asked = playedBy.length + givenUp + misses;
     const last = this.#last === undefined ? undefined : this.place(this.#last);
@@ -294,12 +246,4 @@ export class Player {
     const waiting = held.map(({ delivery, waitsFor }) => ({ track: delivery.track, what: delivery.what, waitsFor }));
     return fail(new ReplayStalled(redactor.text(text), { cassette: name, waiting }));
   }
-}
-
-// The event is the boundary's to give away: it is completed in place, because one is made for every chunk.
-function about(event: TraceEvent, lane: string | undefined, track: string): TraceEvent {
-  const complete = event as { lane?: string; track?: string } & TraceEvent;
-  if (lane !== undefined) complete.lane = lane;
-  complete.track = track;
-  return complete;
 }

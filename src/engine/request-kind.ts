@@ -27,8 +27,10 @@ export interface RequestKind<R> {
   parts(request: R): RequestParts;
   /** A key that is equal for requests that may be the same: cheap, and true to every way of writing one request. */
   bucket(parts: RequestParts): string;
+  /** Whether two requests are surely the same, told without their facets: `false` only means that it is not known. */
+  alike(a: R, b: R): boolean;
   /** The request in a few words, for messages. */
   describe(request: R): string;
-  /** Its event in the trace, without lane and track. */
+  /** Its event in the trace, without lane and track; a fresh object each time. */
   event(request: R): TraceEvent;
 }

@@ -1,7 +1,7 @@
 import type { Redactor } from "../cassette/redact/redactor.ts";
 import type { Sidecar } from "../cassette/schema.ts";
 import { OptionInvalid, type WiretapeError } from "../errors.ts";
-import type { Play } from "./player.ts";
+import type { Play } from "./play.ts";
 import type { Recording } from "./recorder.ts";
 import type { RequestKind } from "./request-kind.ts";
 

@@ -59,7 +59,7 @@ test("a cancelled delivery leaves the queue, whatever its place", async () => {
       const seen: number[] = [];
       const waits = plan.map(([at], order) => deliveries.wait(delivery("t1", at, { order }))!);
       waits.forEach((wait, i) => void wait.promise.then(() => seen.push(i)));
-      plan.forEach(([, cancelled], i) => cancelled && waits[i]!.cancel());
+      for (const [i, [, cancelled]] of plan.entries()) if (cancelled) waits[i]!.cancel();
       await Promise.all(waits.filter((_, i) => !plan[i]![1]).map(({ promise }) => promise));
       await turn();
       expect(seen.toSorted((a, b) => a - b)).toEqual(plan.flatMap(([, cancelled], i) => (cancelled ? [] : [i])));

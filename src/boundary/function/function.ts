@@ -2,7 +2,7 @@ import type { EventDraft } from "../../cassette/draft.ts";
 import type { CallTrack, Json } from "../../cassette/schema.ts";
 import { errorToStored, storedToError } from "../../cassette/stored-error.ts";
 import { tagValue, untagValue } from "../../cassette/values.ts";
-import type { Play } from "../../engine/player.ts";
+import type { Play } from "../../engine/play.ts";
 import type { Recording } from "../../engine/recorder.ts";
 import type { RequestKind } from "../../engine/request-kind.ts";
 import { type Claim, type Lane, type Session, sessionOf } from "../../engine/session.ts";
@@ -26,6 +26,7 @@ const calls: RequestKind<Call> = {
   },
   parts: ({ name }) => ({ name }),
   bucket: ({ name = "" }) => name,
+  alike: () => false,
   describe: ({ name, input }) => `${name}(${brief(input)})`,
   event: ({ name }) => ({ kind: "call", boundary: "function", name }),
 };

@@ -4,7 +4,7 @@ import { type BodyReader, bodyBytes, openBody } from "../../cassette/frames.ts";
 import type { End, Frame, Headers, HttpTrack, Sidecar, StoredResponse } from "../../cassette/schema.ts";
 import { storedToError } from "../../cassette/stored-error.ts";
 import type { Pending } from "../../engine/deliveries.ts";
-import type { Play } from "../../engine/player.ts";
+import type { Play } from "../../engine/play.ts";
 import type { Session } from "../../engine/session.ts";
 import { unlessAborted, untilAborted } from "../../engine/unless-aborted.ts";
 import { utf8Length } from "../../wire/bytes.ts";
@@ -171,12 +171,14 @@ function statedHeaders(
   const place = headers.findIndex(([name]) => name.toLowerCase() === "content-length");
   if (place < 0 || end !== undefined || headers.some(([name]) => name.toLowerCase() === "content-encoding"))
     return headers;
+  if (whole !== undefined) return stating(headers, place, whole);
   let list = stated.get(track);
-  if (list === undefined) {
-    const length = String(whole ?? bodyBytes(body, style, load).length);
-    const [name, value] = headers[place] as readonly [string, string];
-    list = value === length ? headers : headers.map((pair, i) => (i === place ? ([name, length] as const) : pair));
-    stated.set(track, list);
-  }
+  if (list === undefined) stated.set(track, (list = stating(headers, place, bodyBytes(body, style, load).length)));
   return list;
+}
+
+function stating(headers: Headers, place: number, length: number): Headers {
+  const [name, value] = headers[place] as readonly [string, string];
+  if (value === String(length)) return headers;
+  return headers.map((pair, i) => (i === place ? ([name, String(length)] as const) : pair));
 }

@@ -51,7 +51,9 @@ describe("what comes back is the same, to the byte and the chunk", () => {
   });
 
   test("a redirect that is not followed", async () => {
-    const { recorded } = await twice((fetch) => observe(() => fetch(at("/v1/redirect?to=/v1/items"), { redirect: "manual" })));
+    const { recorded } = await twice((fetch) =>
+      observe(() => fetch(at("/v1/redirect?to=/v1/items"), { redirect: "manual" })),
+    );
     expect(recorded.status).toBe(302);
   });
 
@@ -62,7 +64,11 @@ describe("what comes back is the same, to the byte and the chunk", () => {
       refused: await observe(() => fetch(`${gone.url}/v1/items`)),
       unknown: await observe(() => fetch("http://name.invalid/")),
     }));
-    expect(recorded.refused.error).toMatchObject({ name: "TypeError", message: "fetch failed", cause: { code: "ECONNREFUSED" } });
+    expect(recorded.refused.error).toMatchObject({
+      name: "TypeError",
+      message: "fetch failed",
+      cause: { code: "ECONNREFUSED" },
+    });
     expect(recorded.unknown.error).toMatchObject({ cause: { code: expect.stringMatching(/ENOTFOUND|EAI_AGAIN/) } });
     expect((parseCassette(text).tracks[0] as HttpTrack).fault?.cause?.code).toBe("ECONNREFUSED");
   });
@@ -70,7 +76,9 @@ describe("what comes back is the same, to the byte and the chunk", () => {
   test("headers that are folded, repeated, empty, or in Latin-1; an odd reason; an odd status", async () => {
     const head = (lines: string): string => `HTTP/1.1 ${lines}\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok`;
     const answers: Record<string, string> = {
-      "/cookies": head("200 OK\r\nSet-Cookie: a=; Path=/\r\nset-cookie: b=; HttpOnly\r\nX-Twice: 1\r\nx-twice: 2\r\nX-Empty:"),
+      "/cookies": head(
+        "200 OK\r\nSet-Cookie: a=; Path=/\r\nset-cookie: b=; HttpOnly\r\nX-Twice: 1\r\nx-twice: 2\r\nX-Empty:",
+      ),
       "/latin1": head("200 OK\r\nx-name: caf\xe9"),
       "/reason": head("299 All is well, mostly"),
       "/none": head("200 "),
@@ -159,7 +167,9 @@ describe("request bodies of every kind", () => {
 
 describe("a program that gives up", () => {
   test("before the head: the wait is recorded, and ends in the replay as the program ends it", async () => {
-    const { recorded, text } = await twice((fetch) => observe(() => fetch(at("/v1/hang"), { signal: AbortSignal.timeout(40) })));
+    const { recorded, text } = await twice((fetch) =>
+      observe(() => fetch(at("/v1/hang"), { signal: AbortSignal.timeout(40) })),
+    );
     expect(recorded.error).toMatchObject({ name: "TimeoutError" });
     expect(parseCassette(text).tracks[0]).toMatchObject({ end: { by: "client" } });
   });

@@ -1,0 +1,99 @@
+import type { Gate, Track } from "../cassette/schema.ts";
+import type { WiretapeError } from "../errors.ts";
+import type { Clock } from "./clock.ts";
+import type { Deliveries, Pending } from "./deliveries.ts";
+import type { Trace, TraceEvent } from "./trace.ts";
+
+/** One play of a recorded track: what a boundary needs to hand it to the program. */
+export interface Play {
+  readonly track: Track;
+  /** Whether nothing else waits and replays are not paced: several deliveries may then be handed over as one. */
+  readonly alone: boolean;
+  /**
+   * Waits for the turn of a delivery; `undefined` when it may be handed over in this turn of the event loop.
+   * @param at milliseconds since the track began, as recorded
+   * @param what for messages: "the head", "chunk 3"
+   * @param stream deliveries of one stream may share a turn while it is read alone
+   */
+  wait(at: number, what: string, after: Gate | undefined, stream?: object): Pending | undefined;
+  /** Notes in the trace that something was handed to the program. The event is completed in place: make a fresh one. */
+  note(event: TraceEvent): void;
+  /** The program gave up before any part of the answer: the track may be claimed again, once. */
+  giveBack(): void;
+  /** Reports a violation that the boundary found. */
+  fail(error: WiretapeError): WiretapeError;
+}
+
+/** What every play of a deck shares. */
+export interface Stage {
+  readonly deliveries: Deliveries;
+  readonly trace: Trace;
+  readonly clock: Clock;
+  /** How many times faster than recorded; 0 = at once. */
+  readonly speed: number;
+  readonly fail: (error: WiretapeError) => WiretapeError;
+}
+
+/** A claimed track on its way to the program. A class, because one is made for every request. */
+export class TrackPlay implements Play {
+  readonly track: Track;
+  readonly giveBack: () => void;
+  readonly #stage: Stage;
+  readonly #lane: string | undefined;
+  readonly #recordedAt: number;
+  readonly #began: number;
+  #order: number;
+
+  /** @param place the track's place in the file; `recordedAt`: when its request was made */
+  constructor(
+    stage: Stage,
+    track: Track,
+    lane: string | undefined,
+    place: number,
+    recordedAt: number,
+    giveBack: () => void,
+  ) {
+    this.track = track;
+    this.giveBack = giveBack;
+    this.#stage = stage;
+    this.#lane = lane;
+    this.#recordedAt = recordedAt;
+    this.#began = stage.speed === 0 ? 0 : stage.clock.now();
+    this.#order = place;
+  }
+
+  get alone(): boolean {
+    return this.#stage.speed === 0 && this.#stage.deliveries.idle;
+  }
+
+  wait(at: number, what: string, after: Gate | undefined, stream?: object): Pending | undefined {
+    const { deliveries, speed } = this.#stage;
+    // Later deliveries of one track come after earlier ones of the same millisecond, before those of later tracks.
+    this.#order += 1e-9;
+    return deliveries.wait({
+      track: this.track.id,
+      what,
+      recordedAt: this.#recordedAt + at,
+      order: this.#order,
+      after,
+      dueAt: speed === 0 ? undefined : this.#began + at / speed,
+      stream,
+    });
+  }
+
+  note(event: TraceEvent): void {
+    this.#stage.trace.push(completed(event, this.#lane, this.track.id));
+  }
+
+  fail(error: WiretapeError): WiretapeError {
+    return this.#stage.fail(error);
+  }
+}
+
+/** An event with its lane and track. In place, because one is made for every chunk. */
+export function completed(event: TraceEvent, lane: string | undefined, track: string): TraceEvent {
+  const whole = event as { lane?: string; track?: string } & TraceEvent;
+  if (lane !== undefined) whole.lane = lane;
+  whole.track = track;
+  return whole;
+}
