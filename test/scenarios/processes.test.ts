@@ -19,7 +19,7 @@ test("two processes record the same file: one wins, the other is refused, and th
   await Promise.all(both.map((process) => process.printed("ready")));
   for (const process of both) process.type("go");
   // One streams while it holds the file; the other one ends at once, because of that.
-  await Promise.race(both.map((process) => process.printed("streaming")));
+  await Promise.any(both.map((process) => process.printed("streaming")));
   await Promise.race(both.map(({ ended }) => ended));
   for (const process of both) process.type("go on");
   const outputs = (await Promise.all(both.map(({ ended }) => ended))).map(({ stdout }) => stdout);
