@@ -82,7 +82,7 @@ test("with the gates taken out by hand a slow client sees another order", async 
 });
 
 test("a gate that can never open is ReplayStalled, which names what it waits for", async () => {
-  const { text } = await twice((fetch) => chat(fetch));
+  const { text } = await twice((fetch) => chat(fetch).then(causal));
   const deck = await createDeck({ cassette: parseCassette(text), mode: "replay", stallAfterMs: 50 });
   const fetch = tapeFetch(deck, offline);
   const { id } = (await (await post(fetch, "/v1/threads", { title: "T" })).json()) as { id: string };
@@ -101,7 +101,7 @@ test("a gate that can never open is ReplayStalled, which names what it waits for
 });
 
 test("a stream that nobody reads on holds nothing, and one that was left does not stall", async () => {
-  const { text } = await twice((fetch) => chat(fetch));
+  const { text } = await twice((fetch) => chat(fetch).then(causal));
   const deck = await createDeck({
     cassette: parseCassette(text),
     mode: "replay",
