@@ -11,6 +11,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   wire: ["wire", "errors"],
   cassette: ["cassette", "wire", "errors"],
   engine: ["engine", "cassette", "wire", "pattern", "errors"],
+  agent: ["agent", "wire", "pattern", "errors"],
+  suite: ["suite", "agent", "errors"],
   boundary: ["engine", "cassette", "wire", "pattern", "errors"],
   runner: ["runner", "engine", "cassette", "pattern", "errors"],
   demo: ["demo", "boundary", "engine", "cassette", "wire", "errors"],
@@ -26,6 +28,8 @@ const PACKAGES: Record<string, readonly string[]> = {
   "cassette/schema.ts": ["zod"],
   cassette: ["fast-json-stable-stringify", "fastest-levenshtein", "jsonc-parser"],
   engine: ["fast-json-stable-stringify", "fastest-levenshtein"],
+  agent: ["ai"],
+  "agent/react.ts": ["react"],
   runner: ["vitest"],
   cli: ["commander", "picocolors"],
 };
@@ -73,6 +77,8 @@ describe.each(files)("%s", (file) => {
       if (target.endsWith(".json")) return false;
       if (here === "entry") return false;
       const there = room(target);
+      if (file.startsWith("boundary/agent/") && there === "agent") return false;
+      if (here === "suite" && there === "agent") return !/^agent\/(protocol|transport)\.ts$/.test(target);
       if (here === "boundary" && there === "boundary") return file.split("/")[1] !== target.split("/")[1];
       return !(MAY_IMPORT[here] as readonly string[]).includes(there);
     });
