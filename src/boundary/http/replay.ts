@@ -6,6 +6,7 @@ import { storedToError } from "../../cassette/stored-error.ts";
 import type { Pending } from "../../engine/deliveries.ts";
 import type { Play } from "../../engine/play.ts";
 import type { Session } from "../../engine/session.ts";
+import type { TraceEvent } from "../../engine/trace.ts";
 import { unlessAborted, untilAborted } from "../../engine/unless-aborted.ts";
 import { utf8Length } from "../../wire/bytes.ts";
 import { hasNullBody, RecordedResponse } from "./recorded-response.ts";
@@ -85,6 +86,7 @@ function bodyStream(
   let closed = false;
   let abort: (() => void) | undefined;
   const stream = {};
+  const frame: TraceEvent = { kind: "frame", boundary: "http" }; // one for all: they say the same
   const stop = (): void => {
     closed = true;
     pending?.cancel();
@@ -100,7 +102,7 @@ function bodyStream(
     // A chunk of no bytes takes its turn; a byte stream cannot hand it on. (Enqueueing detaches the bytes.)
     const empty = bytes.length === 0;
     if (!empty) controller.enqueue(bytes as Uint8Array<ArrayBuffer>);
-    play.note({ kind: "frame", boundary: "http" });
+    play.note(frame);
     if (next === undefined && end === undefined) {
       stop();
       controller.close();
