@@ -87,10 +87,16 @@ export class Deliveries {
     return this.#ready.length === 0 && this.#held.size === 0 && this.#timed.size === 0;
   }
 
+  /** Whether the next ungated delivery of a stream may be handed over in this turn: it is read alone, and just was. */
+  mayShare(stream: object): boolean {
+    return stream === this.#lastStream && this.idle && this.#platform.now() - this.#turnedAt < SHARED_TURN_MS;
+  }
+
   /** Waits for the turn of a delivery; `undefined` when it may be handed over in this very turn. */
   wait(delivery: Delivery): Pending | undefined {
     const gate = gateIn(this.#trace, delivery.after);
-    if (gate === undefined && delivery.dueAt === undefined && this.#mayShare(delivery)) return undefined;
+    const { dueAt, stream } = delivery;
+    if (gate === undefined && dueAt === undefined && stream !== undefined && this.mayShare(stream)) return undefined;
     let waiting!: Waiting;
     const promise = new Promise<void>((resolve, reject) => {
       waiting = { delivery, resolve, reject, gate, wake: undefined };
@@ -110,15 +116,6 @@ export class Deliveries {
     this.#held.clear();
     this.#timed.clear();
     this.#ready.length = 0;
-  }
-
-  #mayShare(delivery: Delivery): boolean {
-    return (
-      delivery.stream !== undefined &&
-      delivery.stream === this.#lastStream &&
-      this.idle &&
-      this.#platform.now() - this.#turnedAt < SHARED_TURN_MS
-    );
   }
 
   #queue(waiting: Waiting): void {

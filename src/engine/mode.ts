@@ -11,10 +11,10 @@ export function askedMode(
   environment: Readonly<Record<string, string | undefined>>,
 ): { mode: DeckMode; reason: string } {
   if (option !== undefined) return { mode: known(option, "the option mode"), reason: "the option mode" };
-  const variable = environment["WIRETAPE_MODE"];
+  const variable = environment.WIRETAPE_MODE;
   if (variable !== undefined && variable !== "")
     return { mode: known(variable, "WIRETAPE_MODE"), reason: "WIRETAPE_MODE" };
-  const ci = environment["CI"];
+  const ci = environment.CI;
   if (ci !== undefined && ci !== "" && ci !== "false" && ci !== "0") return { mode: "replay", reason: "CI is set" };
   return { mode: "auto", reason: "the default" };
 }

@@ -70,6 +70,7 @@ export class TrackPlay implements Play {
     const { deliveries, speed } = this.#stage;
     // Later deliveries of one track come after earlier ones of the same millisecond, before those of later tracks.
     this.#order += 1e-9;
+    if (stream !== undefined && after === undefined && speed === 0 && deliveries.mayShare(stream)) return undefined;
     return deliveries.wait({
       track: this.track.id,
       what,

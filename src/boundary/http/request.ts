@@ -46,22 +46,22 @@ function httpFacets(request: HttpRequest, include: readonly string[]): Facets {
   const { method, url, headers, body } = request;
   const facets: Record<string, Json> = { method };
   const parsed = parseUrl(url);
-  if (parsed === undefined) facets["path"] = url;
+  if (parsed === undefined) facets.path = url;
   else {
-    facets["origin"] = parsed.origin;
-    facets["path"] = parsed.pathname;
-    if (parsed.search !== "") facets["query"] = valuesByName(parsed.searchParams);
+    facets.origin = parsed.origin;
+    facets.path = parsed.pathname;
+    if (parsed.search !== "") facets.query = valuesByName(parsed.searchParams);
   }
   for (const pointer of include) {
     const name = /^\/headers\/(.+)$/.exec(pointer)?.[1]?.toLowerCase();
     if (name === undefined) continue;
     const values = headers.filter(([key]) => key.toLowerCase() === name).map(([, value]) => value);
-    const named = (facets["headers"] ??= {}) as Record<string, Json>;
+    const named = (facets.headers ??= {}) as Record<string, Json>;
     if (values.length > 0) named[name] = values;
   }
   if (body !== undefined && body.length > 0) {
     const type = headers.find(([key]) => key.toLowerCase() === "content-type")?.[1] ?? "";
-    facets["body"] = bodyFacet(body, type);
+    facets.body = bodyFacet(body, type);
   }
   return facets;
 }
