@@ -1,3 +1,4 @@
+import type { ReadSidecar } from "../cassette/content.ts";
 import type { CassetteIndex } from "../cassette/open.ts";
 import { pseudonymClass } from "../cassette/redact/pseudonyms.ts";
 import type { Matcher } from "./identity.ts";
@@ -34,15 +35,18 @@ export interface Found {
 export class Cursors {
   readonly #index: CassetteIndex;
   readonly #matcher: Matcher;
+  readonly #file: ReadSidecar | undefined;
   readonly #plays: Uint32Array;
   readonly #buckets = new Map<string, Map<string, Sorted>>();
   readonly #lanes = new Map<string, number[]>();
   readonly #laneNext = new Map<string, number>();
   readonly #left = new Map<string, number>();
 
-  constructor(index: CassetteIndex, matcher: Matcher) {
+  /** @param file reads the files that recorded requests are made of */
+  constructor(index: CassetteIndex, matcher: Matcher, file?: ReadSidecar) {
     this.#index = index;
     this.#matcher = matcher;
+    this.#file = file;
     this.#plays = new Uint32Array(index.size);
     for (let i = 0; i < index.size; i++) {
       const lane = index.lane(i) ?? "";
@@ -76,6 +80,17 @@ export class Cursors {
     return this.#lanes.get(lane) ?? [];
   }
 
+  /**
+   * The track that surely answers a request and was not played yet, found without an identity: the only one of its
+   * bucket, and alike. `undefined` only means that it takes a closer look.
+   */
+  only<R>(kind: RequestKind<R>, lane: string, key: string, request: R): number | undefined {
+    if (!this.#matcher.plain || this.#matcher.order === "strict") return undefined;
+    const track = this.#sorted(kind, lane).get(key);
+    if (typeof track !== "number" || this.plays(track) > 0) return undefined;
+    return kind.alike(kind.recorded(this.#index.peek(track), this.#file), request) ? track : undefined;
+  }
+
   /** Finds the next track of an identity, which is that of `request`. */
   find<R>(kind: RequestKind<R>, lane: string, key: string, identity: string, request: R): Found {
     const bucket = this.#bucket(kind, lane, key);
@@ -88,7 +103,7 @@ export class Cursors {
     while (bucket.scanned < bucket.tracks.length) {
       const track = bucket.tracks[bucket.scanned++] as number;
       const found =
-        this.#matcher.plain && kind.alike(kind.recorded(this.#index.peek(track)), request)
+        this.#matcher.plain && kind.alike(kind.recorded(this.#index.peek(track), this.#file), request)
           ? identity
           : this.identityOf(kind, track);
       let same = bucket.queues.get(found);
@@ -159,11 +174,16 @@ export class Cursors {
     return undefined;
   }
 
-  #bucket<R>(kind: RequestKind<R>, lane: string, key: string): Bucket | undefined {
+  #sorted<R>(kind: RequestKind<R>, lane: string): Sorted {
     let lanes = this.#buckets.get(kind.kind);
     if (lanes === undefined) this.#buckets.set(kind.kind, (lanes = new Map()));
     let sorted = lanes.get(lane);
     if (sorted === undefined) lanes.set(lane, (sorted = this.#sort(kind, lane)));
+    return sorted;
+  }
+
+  #bucket<R>(kind: RequestKind<R>, lane: string, key: string): Bucket | undefined {
+    const sorted = this.#sorted(kind, lane);
     const place = this.#matcher.coarse ? key : "";
     const found = sorted.get(place);
     if (typeof found !== "number") return found;

@@ -1,3 +1,4 @@
+import type { ReadSidecar } from "../cassette/content.ts";
 import type { CassetteIndex } from "../cassette/open.ts";
 import type { Redactor } from "../cassette/redact/redactor.ts";
 import type { Track } from "../cassette/schema.ts";
@@ -32,6 +33,8 @@ export interface PlayedTrack {
 
 export interface PlayerParts {
   readonly index: CassetteIndex;
+  /** The bytes of recorded requests that stand in files. */
+  readonly requestFile?: ReadSidecar | undefined;
   readonly matcher: Matcher;
   readonly redactor: Redactor;
   readonly trace: Trace;
@@ -66,7 +69,7 @@ export class Player {
 
   constructor(parts: PlayerParts) {
     this.#parts = parts;
-    this.cursors = new Cursors(parts.index, parts.matcher);
+    this.cursors = new Cursors(parts.index, parts.matcher, parts.requestFile);
     this.#deliveries = new Deliveries(parts.platform, parts.trace, parts.clock, parts.stallAfterMs, (held) =>
       this.#stalled(held),
     );
@@ -100,16 +103,20 @@ export class Player {
     const { matcher, redactor, index } = this.#parts;
     const request = kind.redact(redactor, live);
     const key = kind.bucket(kind.parts(request));
-    const identity = matcher.identity(kind.kind, lane, kind.facets(request, matcher.include));
     const number = must ? ++this.#requests : this.#requests + 1;
-    const found =
-      matcher.order === "strict"
-        ? this.#findStrict(kind, lane ?? "", key, identity, request)
-        : this.cursors.find(kind, lane ?? "", key, identity, request);
-    const track = found.track;
+    let known: string | undefined;
+    const identity = (): string => (known ??= matcher.identity(kind.kind, lane, kind.facets(request, matcher.include)));
+    let track = this.cursors.only(kind, lane ?? "", key, request);
     if (track === undefined) {
-      if (!must) return undefined;
-      throw this.#parts.fail(this.#miss(kind, lane, request, identity, found.same), identity);
+      const found =
+        matcher.order === "strict"
+          ? this.#findStrict(kind, lane ?? "", key, identity(), request)
+          : this.cursors.find(kind, lane ?? "", key, identity(), request);
+      track = found.track;
+      if (track === undefined) {
+        if (!must) return undefined;
+        throw this.#parts.fail(this.#miss(kind, lane, request, identity(), found.same), identity());
+      }
     }
     if (!must) this.#requests++;
     this.cursors.take(track);
@@ -120,13 +127,14 @@ export class Player {
     if (lane !== undefined) entry.lane = lane;
     this.played.push(entry);
     this.#parts.trace.push(completed(kind.event(request), lane, id));
+    const taken = track;
     return new TrackPlay(this.#stage, index.peek(track), lane, track, index.at(track), () => {
-      if (this.#givenBack.has(track)) return;
-      this.#givenBack.add(track);
+      if (this.#givenBack.has(taken)) return;
+      this.#givenBack.add(taken);
       this.returned++;
-      this.cursors.giveBack(track, kind, lane ?? "", key, identity);
+      this.cursors.giveBack(taken, kind, lane ?? "", key, identity());
       this.played.splice(this.played.indexOf(entry), 1);
-      this.#givenUp.set(identity, (this.#givenUp.get(identity) ?? 0) + 1);
+      this.#givenUp.set(identity(), (this.#givenUp.get(identity()) ?? 0) + 1);
     });
   }
 
@@ -214,13 +222,13 @@ export class Player {
   }
 
   #nearest<R>(kind: RequestKind<R>, lane: string | undefined, request: R, played: boolean): Nearest | undefined {
-    const { matcher, index } = this.#parts;
+    const { matcher, index, requestFile } = this.#parts;
     const facets = (one: R) => matcher.compared(kind.facets(one, matcher.include));
     const candidates = this.cursors
       .lane(lane ?? "")
       .filter((track) => index.kind(track) === kind.kind && (played || this.cursors.plays(track) === 0))
       .slice(0, NEAREST_CANDIDATES)
-      .map((track) => ({ track, facets: facets(kind.recorded(index.peek(track))) }));
+      .map((track) => ({ track, facets: facets(kind.recorded(index.peek(track), requestFile)) }));
     const found = nearest(candidates, facets(request));
     return found && { track: this.place(found.candidate.track), differences: found.differences };
   }

@@ -1,3 +1,4 @@
+import type { ReadSidecar } from "../cassette/content.ts";
 import type { Redactor } from "../cassette/redact/redactor.ts";
 import type { Track, TrackKind } from "../cassette/schema.ts";
 import type { Facets } from "./identity.ts";
@@ -22,8 +23,8 @@ export interface RequestKind<R> {
   redact(redactor: Redactor, request: R): R;
   /** What is compared. `include` lists the JSON Pointers that count beside the default. */
   facets(request: R, include: readonly string[]): Facets;
-  /** The request of a recorded track. */
-  recorded(track: Track): R;
+  /** The request of a recorded track. `file` reads what of it stands in files. */
+  recorded(track: Track, file?: ReadSidecar): R;
   parts(request: R): RequestParts;
   /** A key that is equal for requests that may be the same: cheap, and true to every way of writing one request. */
   bucket(parts: RequestParts): string;

@@ -13,7 +13,6 @@ import {
   type WiretapeError,
   type WiretapeErrorCode,
 } from "../errors.ts";
-import { sha256Hex } from "../wire/digest.ts";
 import { parkRecording, provenText, type RecordingFacts, writeRecording } from "./commit.ts";
 import { type Deck, type DeckReport, finishedError, Violations } from "./deck.ts";
 import type { Matcher } from "./identity.ts";
@@ -24,6 +23,7 @@ import { type PlayedTrack, Player } from "./player.ts";
 import type { Recorder } from "./recorder.ts";
 import { unplayedText, violationsText } from "./report.ts";
 import { type Admission, bindSession, type Lane, type Session } from "./session.ts";
+import { loadSidecars } from "./sidecars.ts";
 import { TicketLine } from "./tickets.ts";
 import type { Trace, TraceEvent } from "./trace.ts";
 import { checkVarName, checkVarValue } from "./vars.ts";
@@ -52,6 +52,8 @@ export interface DeckParts {
   readonly trace: Trace;
   readonly mode: Deck["mode"];
   readonly index?: CassetteIndex;
+  /** The bytes of recorded requests that stand in files. */
+  readonly requestFile?: ((file: Sidecar) => Uint8Array) | undefined;
   readonly matcher?: Matcher;
   readonly recorder?: Recorder;
   readonly facts?: RecordingFacts;
@@ -77,11 +79,12 @@ export class RunningDeck implements Deck {
   constructor(parts: DeckParts) {
     this.#parts = parts;
     this.mode = parts.mode;
-    const { index, matcher, options, platform, redactor, trace, place } = parts;
+    const { index, requestFile, matcher, options, platform, redactor, trace, place } = parts;
     if (index !== undefined && matcher !== undefined) {
       const { timing = "instant" } = options;
       this.#player = new Player({
         index,
+        requestFile,
         matcher,
         redactor,
         trace,
@@ -215,31 +218,11 @@ export class RunningDeck implements Deck {
   }
 
   async #loadSidecars(files: readonly Sidecar[]): Promise<(file: Sidecar) => Uint8Array> {
-    const { store, name, display } = this.#parts.place;
-    const folder = name.slice(0, name.lastIndexOf("/") + 1);
-    const loaded = new Map<string, Uint8Array>();
-    for (const file of files) {
-      const bytes = await store?.read(folder + file.path);
-      const fault =
-        bytes === undefined
-          ? "is not there"
-          : bytes.length !== file.size
-            ? `has ${bytes.length} bytes, ${file.size} were recorded`
-            : sha256Hex(bytes) !== file.sha256
-              ? "does not have the recorded digest"
-              : undefined;
-      if (bytes === undefined || fault !== undefined) {
-        throw this.#fail(
-          new SidecarBroken(
-            `The file ${file.path}, which belongs to ${display}, ${fault}.\n  next      restore it from version control, or record again`,
-            { cassette: display, path: file.path },
-          ),
-          file.path,
-        );
-      }
-      loaded.set(file.path, bytes);
+    try {
+      return await loadSidecars(this.#parts.place, files);
+    } catch (error) {
+      throw error instanceof SidecarBroken ? this.#fail(error, error.message) : error;
     }
-    return (file) => loaded.get(file.path) as Uint8Array;
   }
 
   #fail<E extends WiretapeError>(error: E, key = ""): E {

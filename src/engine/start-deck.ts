@@ -1,6 +1,7 @@
 import { type CassetteIndex, indexCassette, openCassette } from "../cassette/open.ts";
 import { createRedactor } from "../cassette/redact/redactor.ts";
 import { scanForSecrets } from "../cassette/redact/scan.ts";
+import type { Sidecar } from "../cassette/schema.ts";
 import { trackStates } from "../cassette/seal.ts";
 import { CassetteExists, CassetteMissing, OptionInvalid, SealBroken } from "../errors.ts";
 import { type RecordingFacts, recordingHead } from "./commit.ts";
@@ -12,6 +13,7 @@ import type { Platform } from "./platform.ts";
 import { Recorder } from "./recorder.ts";
 import { existsText, missingText } from "./report.ts";
 import { type DeckPlace, RunningDeck } from "./running-deck.ts";
+import { loadSidecars, requestSidecars } from "./sidecars.ts";
 import { Trace } from "./trace.ts";
 
 /** Opens a deck: decides the mode, reads or locks the cassette, and puts the two engines together. */
@@ -40,13 +42,15 @@ export async function startDeck(place: DeckPlace, options: DeckOptions, platform
     if (index !== undefined) {
       const matcher = createMatcher(options.match, index.head.match, true);
       if (options.integrity === "sealed") refuseEdited(index, display);
-      if (asked.mode !== "extend") return new RunningDeck({ ...common, mode: "replay", index, matcher });
-      return record(index);
+      const files = requestSidecars(index, place.cassette !== undefined);
+      const requestFile = files.length === 0 ? undefined : await loadSidecars(place, files);
+      if (asked.mode !== "extend") return new RunningDeck({ ...common, mode: "replay", index, requestFile, matcher });
+      return record(index, requestFile);
     }
   }
   return record(undefined);
 
-  async function record(base: CassetteIndex | undefined): Promise<Deck> {
+  async function record(base: CassetteIndex | undefined, requestFile?: (file: Sidecar) => Uint8Array): Promise<Deck> {
     // Who records holds the lock, so that two processes cannot both believe that the file is theirs to write.
     const unlock = await store?.lock(name);
     try {
@@ -79,7 +83,7 @@ export async function startDeck(place: DeckPlace, options: DeckOptions, platform
       const mode = base === undefined ? "record" : "extend";
       const endJournal = async (keep: boolean): Promise<void> => (keep ? journal?.close() : journal?.remove());
       const parts = { ...common, mode, matcher, recorder, facts, replace, unlock, endJournal } as const;
-      return new RunningDeck(base === undefined ? parts : { ...parts, index: base });
+      return new RunningDeck(base === undefined ? parts : { ...parts, index: base, requestFile });
     } catch (error) {
       await unlock?.();
       throw error;
