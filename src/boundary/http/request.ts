@@ -24,13 +24,13 @@ export const httpRequests: RequestKind<HttpRequest> = {
   boundary: "http",
   redact: (redactor: Redactor, request) => redactor.request(request),
   facets: httpFacets,
-  recorded: (track) => {
+  recorded: (track, file) => {
     const { request } = track as HttpTrack;
     return {
       method: request.method,
       url: request.url,
       headers: request.headers ?? [],
-      body: request.body === undefined ? undefined : bodyBytes(request.body, request.style),
+      body: request.body === undefined ? undefined : bodyBytes(request.body, request.style, file),
     };
   },
   parts: ({ method, url }) => ({ method, url }),
