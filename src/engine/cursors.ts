@@ -136,7 +136,7 @@ export class Cursors {
 
   /** The identity of a recorded track. */
   identityOf<R>(kind: RequestKind<R>, track: number): string {
-    const request = kind.recorded(this.#index.peek(track));
+    const request = kind.recorded(this.#index.peek(track), this.#file);
     return this.#matcher.identity(kind.kind, this.#index.lane(track), kind.facets(request, this.#matcher.include));
   }
 
