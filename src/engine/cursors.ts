@@ -72,7 +72,12 @@ export class Cursors {
 
   /** Whether nothing of a lane may be played any more: a track that may repeat is not over. */
   over(lane: string): boolean {
-    return this.left(lane) === 0 && !this.lane(lane).some((track) => this.#mayPlay(track));
+    return this.left(lane) === 0 && this.allOver(this.lane(lane));
+  }
+
+  /** Whether none of these tracks may be played any more. */
+  allOver(tracks: readonly number[]): boolean {
+    return !tracks.some((track) => this.#mayPlay(track));
   }
 
   /** The tracks of a lane in recorded order. */

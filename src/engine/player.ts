@@ -65,7 +65,6 @@ export class Player {
   readonly #givenUp = new Map<string, number>();
   readonly #givenBack = new Set<number>();
   #requests = 0;
-  #last: number | undefined;
 
   constructor(parts: PlayerParts) {
     this.#parts = parts;
@@ -121,7 +120,6 @@ export class Player {
     if (!must) this.#requests++;
     this.cursors.take(track);
     if (matcher.order === "strict") this.cursors.passTo(lane ?? "", track);
-    this.#last = track;
     const id = index.id(track);
     const entry = { id, kind: kind.kind, request: number } as PlayedTrack & { lane?: string };
     if (lane !== undefined) entry.lane = lane;
@@ -181,8 +179,9 @@ export class Player {
       });
       return new OutOfOrder(redactor.text(text), { ...details, track: index.id(left[0]) });
     }
-    const pastTheEnd = scene.tracks > 0 && this.cursors.over(lane ?? "");
-    const near = same.length > 0 ? undefined : this.#nearest(kind, lane, request, pastTheEnd);
+    const script = this.#scriptThatIsOver(kind, lane, request);
+    const pastTheEnd = script !== undefined;
+    const near = same.length > 0 ? undefined : this.#nearest(kind, lane, request, script?.tracks);
     if (same.length === 0 && !pastTheEnd) {
       const text = unrecordedText({ request: described, scene, nearest: near });
       return new UnrecordedRequest(redactor.text(text), {
@@ -198,7 +197,7 @@ export class Player {
     });
     const givenUp = this.#givenUp.get(identity) ?? 0;
     const asked = playedBy.length + givenUp + misses;
-    const last = this.#last === undefined ? undefined : this.place(this.#last);
+    const last = this.#lastOf(script?.tracks);
     const recorded = same.length;
     const text = exhaustedText({
       request: described,
@@ -206,9 +205,9 @@ export class Player {
       recorded,
       asked,
       playedBy,
-      last,
+      last: pastTheEnd ? last : undefined,
       nearest: near,
-      pastTheEnd,
+      script: script?.scope && { ...script.scope, tracks: script.tracks.length },
       givenUp,
     });
     return new ScriptExhausted(redactor.text(text), {
@@ -221,12 +220,43 @@ export class Player {
     });
   }
 
-  #nearest<R>(kind: RequestKind<R>, lane: string | undefined, request: R, played: boolean): Nearest | undefined {
+  /** What is over, where a request is past the end of something: the script that it belongs to, or its whole lane. */
+  #scriptThatIsOver<R>(
+    kind: RequestKind<R>,
+    lane: string | undefined,
+    request: R,
+  ): { tracks: readonly number[]; scope?: { name: string; unit: string } } | undefined {
+    const { index, requestFile } = this.#parts;
+    const tracks = this.cursors.lane(lane ?? "");
+    const scope = kind.scope?.(request);
+    if (scope !== undefined) {
+      const own = tracks.filter(
+        (track) => index.kind(track) === kind.kind && scope.has(kind.recorded(index.peek(track), requestFile)),
+      );
+      if (own.length > 0 && this.cursors.allOver(own)) return { tracks: own, scope };
+    }
+    return tracks.length > 0 && this.cursors.over(lane ?? "") ? { tracks } : undefined;
+  }
+
+  /** The track that was played last: of some, or of all. */
+  #lastOf(tracks: readonly number[] | undefined): TrackPlace | undefined {
+    const { index } = this.#parts;
+    const among = new Set(tracks);
+    const last = this.played.findLast(({ id }) => tracks === undefined || among.has(index.indexOf(id)));
+    return last && this.place(index.indexOf(last.id));
+  }
+
+  /** @param over what of the lane is over: then the played tracks are looked at, else those that are left */
+  #nearest<R>(
+    kind: RequestKind<R>,
+    lane: string | undefined,
+    request: R,
+    over: readonly number[] | undefined,
+  ): Nearest | undefined {
     const { matcher, index, requestFile } = this.#parts;
     const facets = (one: R) => matcher.compared(kind.facets(one, matcher.include));
-    const candidates = this.cursors
-      .lane(lane ?? "")
-      .filter((track) => index.kind(track) === kind.kind && (played || this.cursors.plays(track) === 0))
+    const candidates = (over ?? this.cursors.lane(lane ?? ""))
+      .filter((track) => index.kind(track) === kind.kind && (over !== undefined || this.cursors.plays(track) === 0))
       .slice(0, NEAREST_CANDIDATES)
       .map((track) => ({ track, facets: facets(kind.recorded(index.peek(track), requestFile)) }));
     const found = nearest(candidates, facets(request));

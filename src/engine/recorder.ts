@@ -21,8 +21,13 @@ export interface Recording {
    */
   sent(event: TraceEvent, origin: string, changes: boolean): void;
   /**
+   * The answer is a stream, and it has begun: what is delivered from now on may be the effect of requests that are
+   * made from now on, the first delivery as well.
+   */
+  opened(): void;
+  /**
    * A delivery to the program. Returns the gate to record with it: the state-changing requests made since the
-   * delivery before. The first delivery of a track has none.
+   * delivery before. The first delivery of a track that was not opened has none.
    */
   delivered(event: TraceEvent): Gate | undefined;
   /** The track is complete: it is redacted, framed and journalled. */
@@ -96,6 +101,9 @@ export class Recorder {
         changes = this.#changesAt(lane, origin);
         if (changing) changes.push(id);
         log(event);
+      },
+      opened: () => {
+        seen = changes.length;
       },
       delivered: (event) => {
         const causes =

@@ -34,18 +34,20 @@ export function exhaustedText(facts: {
   recorded: number;
   asked: number;
   playedBy: readonly { track: TrackPlace; request: number }[];
+  /** The track that was played last, where that tells something. */
   last: TrackPlace | undefined;
   nearest: Nearest | undefined;
-  /** Nothing at all is left in the lane, so whatever is asked is past the end. */
-  pastTheEnd: boolean;
+  /** The part of the lane that is over, where it is not all of it: whatever is asked of it is past its end. */
+  script?: { readonly name: string; readonly unit: string; readonly tracks: number } | undefined;
   /** Requests that the program gave up before any part of the answer came; their claims were given back. */
   givenUp: number;
 }): string {
   const { request, scene, recorded, asked, playedBy, last, givenUp } = facts;
+  const { name, unit, tracks } = facts.script ?? { name: laneName(scene), unit: "track", tracks: scene.tracks };
   const happened =
     recorded > 0
       ? `${request} was recorded ${times(recorded)} and is asked for ${ordinal(asked)} time.`
-      : `${request} is past the end of the recording: ${scene.tracks === 1 ? `the one track of ${laneName(scene)} was` : `all ${scene.tracks} tracks of ${laneName(scene)} were`} played.`;
+      : `${request} is past the end of the recording: ${tracks === 1 ? `the one ${unit} of ${name} was` : `all ${tracks} ${unit}s of ${name} were`} played.`;
   return lines(
     happened,
     where(scene),
@@ -53,7 +55,7 @@ export function exhaustedText(facts: {
       `  played    ${shorten(playedBy.map(({ track, request: n }) => `${place(track)} answered request ${n}`))}`,
     givenUp > 0 &&
       `  given up  ${givenUp === 1 ? "1 request" : `${givenUp} requests`} before any part of the answer came`,
-    facts.pastTheEnd && last !== undefined && `  last      ${place(last)} was the last one played`,
+    last !== undefined && `  last      ${place(last)} was the last one played`,
     nearestLines(facts.nearest),
     recorded > 0
       ? '  next      if the program should ask once less, look for the loop or retry that asks again; if it may ask so often, give the track "repeat": N; else record again with WIRETAPE_MODE=rerecord'

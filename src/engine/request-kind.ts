@@ -34,4 +34,16 @@ export interface RequestKind<R> {
   describe(request: R): string;
   /** Its event in the trace, without lane and track; a fresh object each time. */
   event(request: R): TraceEvent;
+  /** The script that a request belongs to, where it is less than its whole lane: it has an end of its own. */
+  scope?(request: R): RequestScope<R> | undefined;
+}
+
+/** A part of a lane that is told as one thing: once all of it was played, whatever else is asked of it is past its end. */
+export interface RequestScope<R> {
+  /** For messages: "thread thread-1". */
+  readonly name: string;
+  /** What its tracks are called, for messages: "action". */
+  readonly unit: string;
+  /** Whether a recorded request of the kind belongs to it. */
+  has(recorded: R): boolean;
 }

@@ -22,7 +22,8 @@ import type { Platform } from "./platform.ts";
 import { type PlayedTrack, Player } from "./player.ts";
 import type { Recorder } from "./recorder.ts";
 import { unplayedText, violationsText } from "./report.ts";
-import { type Admission, bindSession, type Lane, type Session } from "./session.ts";
+import type { RequestKind } from "./request-kind.ts";
+import { type Admission, bindSession, type Claim, type Lane, type Session } from "./session.ts";
 import { loadSidecars } from "./sidecars.ts";
 import { TicketLine } from "./tickets.ts";
 import type { Trace, TraceEvent } from "./trace.ts";
@@ -166,10 +167,10 @@ export class RunningDeck implements Deck {
 
   async #makeVar<T extends Json>(name: string, make: () => T | Promise<T>): Promise<T> {
     const { index, recorder, place } = this.#parts;
-    const vars = index?.head.vars;
-    if (vars !== undefined && Object.hasOwn(vars, name)) return structuredClone(vars[name]) as T;
+    const recorded = this.#recordedVar(name);
+    if (recorded !== undefined) return structuredClone(recorded) as T;
     if (recorder === undefined && this.mode === "replay") {
-      const known = Object.keys(vars ?? {});
+      const known = Object.keys(index?.head.vars ?? {});
       throw this.#fail(
         new VarMissing(
           `The variable "${name}" was not recorded.\n  cassette  ${place.display} ${known.length === 0 ? "has no variables" : `has ${known.join(", ")}`}\n  next      record again, or add it by hand under "vars"`,
@@ -182,6 +183,11 @@ export class RunningDeck implements Deck {
     checkVarValue(name, value);
     recorder?.setVar(name, value);
     return value;
+  }
+
+  #recordedVar(name: string): Json | undefined {
+    const vars = this.#parts.index?.head.vars;
+    return vars !== undefined && Object.hasOwn(vars, name) ? vars[name] : undefined;
   }
 
   #session(lane: string | undefined): Session {
@@ -198,21 +204,28 @@ export class RunningDeck implements Deck {
         if (player === undefined) {
           // A recording takes its place when the request is made, a replay when it is claimed.
           const recording = (recorder as Recorder).begin(lane);
-          return { recording, claim: () => ({ record: recording }), drop: recording.drop };
+          const claim = (): Claim => ({ record: recording });
+          return { recording, claim, tryClaim: claim, drop: recording.drop };
         }
         const ticket = line.take();
+        const tryClaim = <R>(kind: RequestKind<R>, request: R): Claim | undefined => {
+          const play = player.tryClaim(kind, lane, request);
+          if (play !== undefined) return { play };
+          return recorder === undefined ? undefined : { record: recorder.begin(lane) };
+        };
         return {
           recording: undefined,
           claim: (kind, request) =>
-            ticket.use(() => {
-              if (recorder === undefined) return { play: player.claim(kind, lane, request) };
-              const play = player.tryClaim(kind, lane, request);
-              return play === undefined ? { record: recorder.begin(lane) } : { play };
-            }),
+            ticket.use(() =>
+              recorder === undefined ? { play: player.claim(kind, lane, request) } : (tryClaim(kind, request) as Claim),
+            ),
+          tryClaim: (kind, request) => ticket.use(() => tryClaim(kind, request)),
           drop: ticket.drop,
         };
       },
       fail: (error) => this.#fail(error, error.message),
+      recordedFact: (name) => this.#recordedVar(name),
+      recordFact: (name, value) => recorder?.setVar(name, value),
       sidecars: (files) => this.#loadSidecars(files),
     };
   }

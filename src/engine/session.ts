@@ -1,5 +1,5 @@
 import type { Redactor } from "../cassette/redact/redactor.ts";
-import type { Sidecar } from "../cassette/schema.ts";
+import type { Json, Sidecar } from "../cassette/schema.ts";
 import { OptionInvalid, type WiretapeError } from "../errors.ts";
 import type { Play } from "./play.ts";
 import type { Recording } from "./recorder.ts";
@@ -23,6 +23,8 @@ export interface Admission {
    * case. Throws (or rejects with) the violation.
    */
   claim<R>(kind: RequestKind<R>, request: R): Claim | Promise<Claim>;
+  /** The same, where a request that the recording does not answer is no fault: there is something else to answer it. */
+  tryClaim<R>(kind: RequestKind<R>, request: R): Claim | undefined | Promise<Claim | undefined>;
   /** The request could not be formed (its body could not be read): it leaves the line. */
   drop(): void;
 }
@@ -36,6 +38,10 @@ export interface Session {
   admit(): Admission;
   /** Reports what a boundary found: it is thrown where it happens, and the deck's `finish()` fails with it as well. */
   fail<E extends WiretapeError>(error: E): E;
+  /** A variable of the recording that is about the lane's world and not about a request; `undefined`: not recorded. */
+  recordedFact(name: string): Json | undefined;
+  /** Records such a variable, where the deck records. */
+  recordFact(name: string, value: Json): void;
   /** Reads the sidecar files of a track, each with its size and digest proved, before it is played. */
   sidecars(files: readonly Sidecar[]): Promise<(file: Sidecar) => Uint8Array>;
 }

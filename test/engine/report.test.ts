@@ -7,7 +7,7 @@ const t2 = { id: "t2", line: 40, summary: "POST https://api.example.com/chat" };
 const bare = { id: "t9", line: 0, summary: undefined };
 const scene = { cassette: "chat.cassette.json", lane: undefined, tracks: 3, left: 1 };
 const request = "POST https://api.example.com/chat";
-const nothing = { last: undefined, nearest: undefined, pastTheEnd: false, givenUp: 0 };
+const nothing = { last: undefined, nearest: undefined, givenUp: 0 };
 
 /** Each situation, and the whole text that people read. */
 const situations: [string, string, string][] = [
@@ -32,7 +32,6 @@ const situations: [string, string, string][] = [
         { track: bare, request: 2 },
       ],
       last: t2,
-      pastTheEnd: true,
       givenUp: 2,
     }),
     `POST https://api.example.com/chat was recorded twice and is asked for a 22nd time.
@@ -53,7 +52,6 @@ const situations: [string, string, string][] = [
       playedBy: [],
       last: t2,
       nearest: { track: t1, differences: [{ path: "/body/input", recorded: "one", asked: "two" }] },
-      pastTheEnd: true,
       givenUp: 1,
     }),
     `POST https://api.example.com/chat is past the end of the recording: all 3 tracks of the main lane were played.
@@ -73,10 +71,26 @@ const situations: [string, string, string][] = [
       recorded: 0,
       asked: 1,
       playedBy: [],
-      pastTheEnd: true,
     }),
     `POST https://api.example.com/chat is past the end of the recording: the one track of lane planner was played.
   cassette  chat.cassette.json, lane planner (1 track, 0 not yet played)
+  next      look for what asks more than was recorded, add a track by hand, or record more with WIRETAPE_MODE=extend`,
+  ],
+  [
+    "past the end of a part of a lane that is told as one thing",
+    report.exhaustedText({
+      ...nothing,
+      request: "send to thread a",
+      scene,
+      recorded: 0,
+      asked: 1,
+      playedBy: [],
+      last: { id: "t2", line: 40, summary: "send" },
+      script: { name: "thread a", unit: "action", tracks: 2 },
+    }),
+    `send to thread a is past the end of the recording: all 2 actions of thread a were played.
+  cassette  chat.cassette.json (3 tracks, 1 not yet played)
+  last      track t2 (line 40) send was the last one played
   next      look for what asks more than was recorded, add a track by hand, or record more with WIRETAPE_MODE=extend`,
   ],
   [
