@@ -27,7 +27,7 @@ export function encodeContent(frame: Frame, style: Style | undefined, sidecar?: 
         "Pass `sidecar`.",
       { file: frame.file.path },
     );
-  return sidecar(frame.file).slice();
+  return new Uint8Array(sidecar(frame.file)); // a copy, also where a store hands out a Node Buffer
 }
 
 /** The text of `json`, `line`, `sse` or `text`; `undefined` for what is not written as text. */

@@ -117,12 +117,17 @@ function recordStream(
           complete();
           return;
         }
+        if (!ArrayBuffer.isView(value)) throw new TypeError("A chunk of the response's body is no Uint8Array.");
         if (value.length === 0) continue; // a byte stream cannot hand it on, so the program does not see it
         const after = recording.delivered({ kind: "frame", boundary: "http" });
-        chunks.push({ at: recording.elapsed(), bytes: value.slice(), ...(after === undefined ? {} : { after }) });
-        // Enqueueing transfers the whole buffer behind a view: what is not all ours to give is copied.
-        const own = value.byteLength === value.buffer.byteLength ? value : value.slice();
-        controller.enqueue(own as Uint8Array<ArrayBuffer>);
+        chunks.push({
+          at: recording.elapsed(),
+          bytes: new Uint8Array(value),
+          ...(after === undefined ? {} : { after }),
+        });
+        // Enqueueing transfers the whole buffer behind a view, and that buffer is not ours: a fetch that is given may
+        // keep it, or share it (Node's pool). Not `slice()`, which copies nothing where the view is a Node Buffer.
+        controller.enqueue(new Uint8Array(value));
         return;
       }
     } catch (error) {
@@ -183,7 +188,7 @@ function copying(source: AsyncIterable<Uint8Array>, pieces: Uint8Array[]): Reada
           controller.close();
           return;
         }
-        pieces.push(value.slice());
+        if (ArrayBuffer.isView(value)) pieces.push(new Uint8Array(value)); // anything else the platform refuses
         controller.enqueue(value);
       },
       async cancel(reason) {
