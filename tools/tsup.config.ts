@@ -8,6 +8,7 @@ export default defineConfig({
     index: "src/index.ts",
     browser: "src/browser.ts",
     vitest: "src/vitest.ts",
+    conformance: "src/conformance.ts",
     cli: "src/cli/main.ts",
     // The demo starts a process of its own with these two.
     "replay-offline": "src/demo/replay-offline.ts",
@@ -21,7 +22,12 @@ export default defineConfig({
   clean: true,
   // Types are for what is imported; nobody imports a command.
   dts: process.env["WIRETAPE_BUILD_DTS"] !== "0" && {
-    entry: { index: "src/index.ts", browser: "src/browser.ts", vitest: "src/vitest.ts" },
+    entry: {
+      index: "src/index.ts",
+      browser: "src/browser.ts",
+      vitest: "src/vitest.ts",
+      conformance: "src/conformance.ts",
+      },
   },
   splitting: true,
   sourcemap: true,
