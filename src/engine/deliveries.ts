@@ -41,6 +41,9 @@ export interface Pending {
 // is read at full speed.
 const SHARED_TURN_MS = 1;
 
+// The longest that a timer can be set to.
+const FAR_MS = 2 ** 31 - 1;
+
 /**
  * Hands out deliveries one a turn, the earliest recorded first of those that are asked for and whose gate is open. A
  * delivery never waits for another delivery, only for requests, so a program that makes its requests is never held.
@@ -54,6 +57,7 @@ export class Deliveries {
   readonly #ready: Waiting[] = [];
   readonly #held = new Set<Waiting>();
   readonly #timed = new Set<Waiting>();
+  readonly #lingering = new Set<() => void>();
   #turning = false;
   #turnedAt = Number.NEGATIVE_INFINITY;
   #lastStream: object | undefined;
@@ -106,8 +110,22 @@ export class Deliveries {
     return { promise, cancel: () => this.#cancel(waiting) };
   }
 
+  /**
+   * Keeps the process alive, as an open connection does, while the program waits for what will never come. The returned
+   * function ends it, and so does `stop`.
+   */
+  linger(): () => void {
+    const cancel = this.#platform.timer(FAR_MS, () => undefined);
+    const end = (): void => {
+      if (this.#lingering.delete(end)) cancel();
+    };
+    this.#lingering.add(end);
+    return end;
+  }
+
   /** Rejects everything that waits: the deck is finished. */
   stop(error: unknown): void {
+    for (const end of this.#lingering) end();
     this.#stopStallTimer?.();
     for (const waiting of [...this.#held, ...this.#ready, ...this.#timed]) {
       waiting.reject(error);

@@ -16,6 +16,8 @@ export interface Play {
    * @param stream deliveries of one stream may share a turn while it is read alone
    */
   wait(at: number, what: string, after: Gate | undefined, stream?: object): Pending | undefined;
+  /** Keeps the process alive while the program waits for what will never come; the returned function, or the deck's end, ends it. */
+  linger(): () => void;
   /** Notes in the trace that something was handed to the program. The event is completed in place: make a fresh one. */
   note(event: TraceEvent): void;
   /** The program gave up before any part of the answer: the track may be claimed again, once. */
@@ -80,6 +82,10 @@ export class TrackPlay implements Play {
       dueAt: speed === 0 ? undefined : this.#began + at / speed,
       stream,
     });
+  }
+
+  linger(): () => void {
+    return this.#stage.deliveries.linger();
   }
 
   note(event: TraceEvent): void {

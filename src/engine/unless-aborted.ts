@@ -1,4 +1,5 @@
 import type { Pending } from "./deliveries.ts";
+import type { Play } from "./play.ts";
 
 /**
  * Waits for a delivery, unless the program aborts: then the delivery is taken back and the signal's reason thrown.
@@ -28,9 +29,17 @@ export async function unlessAborted(
   }
 }
 
-/** Waits until the program gives up, as it did when it was recorded; without a signal, for ever. */
-export async function untilAborted(signal: AbortSignal | undefined): Promise<never> {
+/**
+ * Waits until the program gives up, as it did when it was recorded; without a signal, for ever. A signal may come from
+ * a timer that keeps no process alive (`AbortSignal.timeout`), so the wait does, as the connection did.
+ */
+export async function untilAborted(signal: AbortSignal | undefined, play: Pick<Play, "linger">): Promise<never> {
   const never = new Promise<never>(() => undefined);
-  await unlessAborted({ promise: never, cancel: () => undefined }, signal);
+  const endWait = signal === undefined ? undefined : play.linger();
+  try {
+    await unlessAborted({ promise: never, cancel: () => undefined }, signal);
+  } finally {
+    endWait?.();
+  }
   return never;
 }

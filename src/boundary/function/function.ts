@@ -222,7 +222,7 @@ function replayCall(play: Play, signal: AbortSignal | undefined): unknown {
 async function replayResult(play: Play, track: CallTrack, signal: AbortSignal | undefined): Promise<unknown> {
   const { result, error } = track;
   if (track.after !== undefined) await unlessAborted(play.wait(0, "the answer", track.after), signal);
-  if (result === undefined && error === undefined) return untilAborted(signal); // the program gave up, and does so again
+  if (result === undefined && error === undefined) return untilAborted(signal, play); // the program gave up, and does so again
   const at = (result ?? error)?.at ?? 0;
   await unlessAborted(play.wait(at, error === undefined ? "the result" : "the failure", result?.after), signal);
   play.note({ kind: "response", boundary: "function", name: track.call.name });
@@ -246,7 +246,7 @@ async function* replayItems(
     yield untagValue((event.value ?? event.json ?? event.text) as Json);
   }
   const { end, result, error } = track;
-  if (end?.by === "client") return untilAborted(signal);
+  if (end?.by === "client") return untilAborted(signal, play);
   const failure = end?.error ?? error;
   if (failure !== undefined) {
     await unlessAborted(play.wait(end?.at ?? error?.at ?? at, "the end", end?.after, stream), signal);

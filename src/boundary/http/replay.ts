@@ -30,7 +30,7 @@ export async function replayFetch(
       throw storedToError(fault);
     }
     // The program gave up before an answer came: it does so again, or waits as long as it would have waited.
-    return untilAborted(signal);
+    return untilAborted(signal, play);
   }
   const files = sidecarsOf(response);
   const load = files.length === 0 ? undefined : await session.sidecars(files);
@@ -85,11 +85,13 @@ function bodyStream(
   let pending: Pending | undefined;
   let closed = false;
   let abort: (() => void) | undefined;
+  let endWait: (() => void) | undefined;
   const stream = {};
   const frame: TraceEvent = { kind: "frame", boundary: "http" }; // one for all: they say the same
   const stop = (): void => {
     closed = true;
     pending?.cancel();
+    endWait?.();
     if (abort !== undefined) signal?.removeEventListener("abort", abort);
   };
   const hand = (controller: ReadableByteStreamController): void => {
@@ -117,7 +119,10 @@ function bodyStream(
     return undefined;
   };
   const endOf = (controller: ReadableByteStreamController): Promise<void> => {
-    if (end?.error === undefined) return new Promise(() => undefined); // by the client: the stream stays open
+    if (end?.error === undefined) {
+      if (signal !== undefined) endWait ??= play.linger();
+      return new Promise(() => undefined); // by the client: the stream stays open
+    }
     const wait = play.wait(end.at ?? at, "the end", end.after, stream);
     pending = wait;
     return (wait?.promise ?? Promise.resolve()).then(() => {
