@@ -27,7 +27,7 @@ export default defineConfig({
       browser: "src/browser.ts",
       vitest: "src/vitest.ts",
       conformance: "src/conformance.ts",
-      },
+    },
   },
   splitting: true,
   sourcemap: true,

@@ -88,7 +88,9 @@ export interface PaiThreadHead<T extends AgentContract = AgentContract> {
   readonly id: ThreadId;
   readonly title: string | null;
   readonly status: ThreadStatus;
-  readonly metadata: T["threadMetadata"] extends object ? Partial<T["threadMetadata"]> : Readonly<Record<string, unknown>>;
+  readonly metadata: T["threadMetadata"] extends object
+    ? Partial<T["threadMetadata"]>
+    : Readonly<Record<string, unknown>>;
   readonly version: ThreadVersion;
   readonly createdAt: string;
   readonly updatedAt: string;
