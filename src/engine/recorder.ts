@@ -60,7 +60,14 @@ export interface RecorderParts {
   readonly clean: (line: string) => boolean;
 }
 
+interface Slot {
+  readonly recording: Recording;
+  settled: Settled | undefined;
+}
+
 const SIDECAR_BYTES = 256 * 1024;
+/** The key of all variables together, which is no id of a track. */
+const VARS = "vars";
 
 /** Collects the tracks of one recording, in the order in which their requests were made. */
 export class Recorder {
@@ -68,17 +75,16 @@ export class Recorder {
   readonly sidecars = new Map<string, Uint8Array>();
   readonly #parts: RecorderParts;
   readonly #began: number;
-  readonly #slots: { recording: Recording; settled: Settled | undefined }[] = [];
+  /** By id, in the order of their requests. */
+  readonly #slots = new Map<string, Slot>();
   readonly #changes = new Map<string, string[]>();
   readonly #vars = new Map<string, Json>();
-  #generation: number;
   #number: number;
 
   constructor(parts: RecorderParts) {
     this.#parts = parts;
     this.#began = parts.clock.now();
     this.#number = parts.firstNumber;
-    this.#generation = parts.redactor.generation;
     parts.journal?.append(JSON.stringify(parts.header));
   }
 
@@ -114,35 +120,33 @@ export class Recorder {
       },
       settle: (draft) => this.#settle(slot, draft),
       onFinish: undefined,
-      drop: () => {
-        const place = this.#slots.indexOf(slot);
-        if (place >= 0) this.#slots.splice(place, 1);
-      },
+      drop: () => void this.#slots.delete(id),
     };
-    const slot = { recording, settled: undefined as Settled | undefined };
-    this.#slots.push(slot);
+    const slot: Slot = { recording, settled: undefined };
+    this.#slots.set(id, slot);
     return recording;
   }
 
   /** Records a variable. */
   setVar(name: string, value: Json): void {
-    const redacted = this.#parts.redactor.json(value);
+    const redacted = this.#parts.redactor.json(value, VARS);
     this.#vars.set(name, redacted);
-    this.#parts.journal?.append(JSON.stringify({ var: name, value: redacted }));
+    if (!this.#takeOut()) this.#parts.journal?.append(JSON.stringify({ var: name, value: redacted }));
   }
 
   get vars(): Readonly<Record<string, Json>> | undefined {
     return this.#vars.size === 0 ? undefined : Object.fromEntries(this.#vars);
   }
 
-  /** What is still open ends here, by the client. */
+  /** What is still open ends here, by the client; what holds a secret that was learned elsewhere is redacted again. */
   settleOpen(): void {
-    for (const { recording, settled } of [...this.#slots]) if (settled === undefined) recording.onFinish?.();
+    for (const { recording, settled } of [...this.#slots.values()]) if (settled === undefined) recording.onFinish?.();
+    this.#takeOut();
   }
 
   /** The complete tracks with what was seen of them, in the order of their requests. */
   get settled(): readonly Settled[] {
-    return this.#slots.flatMap(({ settled }) => (settled === undefined ? [] : [settled]));
+    return [...this.#slots.values()].flatMap(({ settled }) => (settled === undefined ? [] : [settled]));
   }
 
   #changesAt(lane: string | undefined, origin: string): string[] {
@@ -152,27 +156,42 @@ export class Recorder {
     return changes;
   }
 
-  #settle(slot: { settled: Settled | undefined }, draft: TrackDraft): void {
-    const { redactor, journal } = this.#parts;
+  #settle(slot: Slot, draft: TrackDraft): void {
     if (slot.settled !== undefined) return; // the deck ended first, and said how the track ended
     // Redaction sees the whole track before anything of it is framed or journalled.
-    slot.settled = this.#framed(redactor.track(draft));
-    if (redactor.generation === this.#generation) {
-      this.#journal(slot.settled);
-      return;
-    }
-    this.#generation = redactor.generation;
-    // A secret was learned: what was recorded before may hold it. Only tracks that change are framed again.
+    slot.settled = this.#framed(this.#parts.redactor.track(draft, slot.recording.id));
+    if (!this.#takeOut()) this.#journal(slot.settled);
+  }
+
+  /** Takes secrets that were learned late out of what was recorded before; whether the journal was written anew. */
+  #takeOut(): boolean {
+    const { redactor, journal } = this.#parts;
     let changed = false;
-    for (const other of this.#slots) {
-      if (other.settled === undefined) continue;
-      const again = redactor.track(other.settled.draft);
-      if (again === other.settled.draft) continue;
-      other.settled = this.#framed(again);
-      changed = changed || other !== slot;
+    for (let keys = redactor.outdated(); keys.size > 0; keys = redactor.outdated()) {
+      for (const key of keys) changed = this.#redactAgain(key) || changed;
     }
     if (changed) journal?.rewrite(this.#journalLines());
-    else this.#journal(slot.settled);
+    return changed;
+  }
+
+  /** Only what changes is framed again. */
+  #redactAgain(key: string): boolean {
+    const { redactor } = this.#parts;
+    let changed = false;
+    if (key === VARS) {
+      for (const [name, value] of this.#vars) {
+        const again = redactor.json(value);
+        if (again !== value) changed = true;
+        this.#vars.set(name, again);
+      }
+      return changed;
+    }
+    const slot = this.#slots.get(key);
+    if (slot?.settled === undefined) return false;
+    const again = redactor.track(slot.settled.draft);
+    if (again === slot.settled.draft) return false;
+    slot.settled = this.#framed(again);
+    return true;
   }
 
   #journal(settled: Settled): void {

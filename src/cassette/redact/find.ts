@@ -6,7 +6,7 @@ import { findPlace } from "./places.ts";
 import type { PatternRule } from "./rules.ts";
 import { type Shape, shapes } from "./shapes.ts";
 import { within } from "./spans.ts";
-import { isSecretValue, looksRandom } from "./values.ts";
+import { holdsPseudonym, isSecretValue, looksRandom } from "./values.ts";
 import { decodePercent, unescapeJson, type View } from "./views.ts";
 
 /** Where a closer look is worth it: the end of a name that may name a credential, the beginning of a token, a host. */
@@ -63,7 +63,8 @@ function findInView(text: string, anchors: Literals<Anchor>, setting: Setting, w
       if (place === undefined) return;
       const [from, to] = place;
       const secret = unescapeJson(text.slice(from, to));
-      if (isSecretValue(secret)) take({ rule: anchor.rule, start: from, end: to, secret });
+      // A pseudonym beside other words can look like a token that was not there before it.
+      if (isSecretValue(secret) && !holdsPseudonym(secret)) take({ rule: anchor.rule, start: from, end: to, secret });
     }
   });
   return found;
@@ -82,7 +83,7 @@ function findPatterns(text: string, patterns: readonly PatternRule[]): Found[] {
       const [from, to] = match.indices?.[1] ?? match.indices?.[0] ?? [0, 0];
       const secret = bytesOf(characters.slice(from, to));
       const start = bytesOf(characters.slice(0, from)).length;
-      if (isSecretValue(secret) && !/REDACTED-/.test(secret))
+      if (isSecretValue(secret) && !holdsPseudonym(secret))
         found.push({ rule, start, end: start + secret.length, secret });
     }
   }

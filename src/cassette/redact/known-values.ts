@@ -7,10 +7,11 @@ import { type View, viewsOf } from "./views.ts";
 
 /** The values that are replaced wherever they appear: as they are, percent-encoded, JSON-escaped, in base64. */
 export interface KnownValues {
-  readonly size: number;
   has(value: string): boolean;
   /** Adds a value (byte text); `false` where it was known. */
   add(secret: Secret, value: string): boolean;
+  /** What is looked for in views since this was asked before: values and their base64. */
+  takeNews(): readonly string[];
   /** Spans that cover every appearance, those in pseudonyms aside. They may overlap. */
   find(views: readonly View[]): readonly Span[];
 }
@@ -56,15 +57,21 @@ const base64Run = /[\w+/-]*={0,2}/y;
 export function createKnownValues(): KnownValues {
   const needles = createLiterals<Needle>();
   const values = new Set<string>();
+  let news: string[] = [];
+
+  function addNeedle(text: string, needle: Needle): void {
+    needles.add(text, needle);
+    news.push(text);
+  }
 
   function addNeedles(secret: Secret, value: string): void {
     const bounded = isPlainWord(value);
     const plain = new Set([value, value.replaceAll(" ", "+")]); // a form has "+" for a space
-    for (const text of plain) needles.add(text, { secret, value, bounded });
+    for (const text of plain) addNeedle(text, { secret, value, bounded });
     for (const { text, lead } of base64Needles(value)) {
       if (text.length < shortestBase64) continue;
       for (const spelled of new Set([text, toUrlAlphabet(text)]))
-        needles.add(spelled, { secret, value, bounded: false, lead });
+        addNeedle(spelled, { secret, value, bounded: false, lead });
     }
   }
 
@@ -124,15 +131,17 @@ export function createKnownValues(): KnownValues {
   }
 
   return {
-    get size() {
-      return values.size;
-    },
     has: (value) => values.has(value),
     add(secret, value) {
       if (values.has(value)) return false;
       values.add(value);
       for (const spelling of spellings(value)) addNeedles(secret, spelling);
       return true;
+    },
+    takeNews() {
+      const taken = news;
+      news = [];
+      return taken;
     },
     find,
   };

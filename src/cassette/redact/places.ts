@@ -1,7 +1,7 @@
 import type { Found, Setting } from "./found.ts";
 import { endOfQuoted, findJsonValues } from "./json-places.ts";
 import { ruleOfName, ruleOfParameter } from "./names.ts";
-import { isSecretValue, looksRandom } from "./values.ts";
+import { holdsPseudonym, isSecretValue, looksRandom } from "./values.ts";
 import { decodeQuery, unescapeJson } from "./views.ts";
 
 const identifier = /[\w.-]/;
@@ -78,7 +78,7 @@ function afterHeaderName(text: string, name: string, rule: string, end: number, 
   delimiter.lastIndex = start;
   const stop = delimiter.exec(text)?.index ?? text.length;
   const secret = text.slice(start, stop);
-  if (!isSecretValue(secret) || secret.includes("REDACTED-")) return [];
+  if (!isSecretValue(secret) || holdsPseudonym(secret)) return [];
   const believed =
     looksRandom(secret.slice(secret.lastIndexOf(" ") + 1)) || (kind === "message" && /^passw|secret/.test(rule));
   return believed || (kind === "message" && header) ? [{ rule, start, end: stop, secret }] : [];

@@ -11,6 +11,7 @@ import { mapJson } from "./json-tree.ts";
 import { ruleOfName } from "./names.ts";
 import { compileRules, type RedactOptions, type RedactRule } from "./rules.ts";
 import { createSecrets } from "./secrets.ts";
+import { createSeenTexts } from "./seen-texts.ts";
 import { mergeSpans, replaceInChunks, replaceSpans, type Span } from "./spans.ts";
 import { isSecretValue } from "./values.ts";
 import { viewsOf } from "./views.ts";
@@ -29,14 +30,20 @@ export interface LiveRequest {
  * returned as the very same object, and a pseudonym is never redacted again. No argument is mutated.
  */
 export interface Redactor {
-  /** A whole track: its secrets are learned first, wherever they stand, then replaced everywhere in it. */
-  track<T extends TrackDraft>(draft: T): T;
-  /** Grows when a secret was learned that may stand in what was redacted before: that is to be redacted again. */
-  readonly generation: number;
+  /**
+   * A whole track: its secrets are learned first, wherever they stand, then replaced everywhere in it. With a key it is
+   * remembered, for `outdated`.
+   */
+  track<T extends TrackDraft>(draft: T, key?: string): T;
+  /**
+   * The keys of what was redacted and may hold a secret that was learned behind it: it is to be redacted again. Each
+   * secret is told of once. The cost of a secret that stands nowhere else hardly grows with what is remembered.
+   */
+  outdated(): ReadonlySet<string>;
   /** A text for people (errors, diffs, logs) or a name. */
   text(text: string): string;
-  /** A value of a call or a variable. */
-  json<T extends Json>(value: T): T;
+  /** A value of a call or a variable. `key`: as for tracks. */
+  json<T extends Json>(value: T, key?: string): T;
   /** A live request, for its identity. A `content-length` that was right stays so. */
   request<T extends LiveRequest>(request: T): T;
   /** How often each rule replaced something in tracks and values so far. */
@@ -46,8 +53,18 @@ export interface Redactor {
 export type { RedactOptions, RedactRule };
 
 type Kind = Setting["kind"];
+
+/** What was seen in a text: what is secret by its place or shape, and whether there was nothing to replace at all. */
+interface Look {
+  readonly found: readonly Found[];
+  readonly clean: boolean;
+}
+
 const none: readonly Span[] = [];
 const noFinds: readonly Found[] = [];
+const unseen: Look = { found: [], clean: false };
+/** Replacing comes to rest sooner: every round leaves fewer characters that are in no pseudonym. */
+const maxRounds = 10;
 const formBody = /^[\w.~%+[\]-]+=[^\s"'<>{};]*$/;
 
 /** Whether nothing of the text is left to look at beside what its place says. */
@@ -76,36 +93,50 @@ export function createRedactor(
   for (const { rule, value } of rules.values) secrets.announce(value, rule);
   if (!waived("environment"))
     for (const value of secretsOfEnvironment(environment)) secrets.announce(value, "environment");
-  const announced = secrets.generation;
+  secrets.takeNews(); // nothing was redacted before them
+
+  const memory = createSeenTexts();
+  let outdated = new Set<string>();
+  /** Asks for the holders of what was learned since. */
+  function noteOutdated(): void {
+    const news = secrets.takeNews();
+    if (news.length > 0) for (const key of memory.holdersOf(news)) outdated.add(key);
+  }
 
   // The value in hand. Redaction is synchronous: there is one at a time.
   let replacing = false;
   let counting = false;
   let begun = 0;
   let hit = false;
-  let seen: { [kind in Kind]?: Map<string, readonly Found[]> } = {};
+  let viewed: string[] = [];
+  const seen: { readonly [kind in Kind]: Map<string, Look> } = {
+    query: new Map(),
+    text: new Map(),
+    message: new Map(),
+  };
 
   function learn(text: string, kind: Kind, placed: readonly Found[]): readonly Span[] {
+    const known = seen[kind].get(text);
+    if (placed.length > 0 || known?.clean === false) hit = true;
+    if (known !== undefined && placed.length === 0) return none;
     secrets.reserve(text);
     for (const one of placed) secrets.learn(one);
-    if (isWhole(text, placed)) {
-      hit = true;
-      return none;
-    }
+    if (isWhole(text, placed)) return none;
     const views = viewsOf(text);
+    for (const view of views) viewed.push(view.text);
     const found = finder.find(views, kind);
     for (const one of found) secrets.learn(one);
-    if (found.length === 0 && placed.length === 0 && secrets.find(views).length === 0) return none;
-    hit = true;
-    (seen[kind] ??= new Map()).set(text, found);
+    const clean = found.length === 0 && secrets.find(views).length === 0;
+    if (!clean) hit = true;
+    seen[kind].set(text, { found, clean });
     return none;
   }
 
   function replace(text: string, kind: Kind, placed: readonly Found[]): readonly Span[] {
-    const found = seen[kind]?.get(text);
+    const { found, clean } = seen[kind].get(text) ?? unseen;
     // What held nothing when it was looked at holds nothing now, unless a secret was learned behind it.
-    if (found === undefined && placed.length === 0 && secrets.generation === begun) return none;
-    const spans = [...placed, ...(found ?? [])].map((one): Span => {
+    if (clean && placed.length === 0 && secrets.generation === begun) return none;
+    const spans = [...placed, ...found].map((one): Span => {
       const { start, end, rule, quote = "" } = one;
       return { start, end, rule, replacement: quote + secrets.learn(one).pseudonym + quote };
     });
@@ -143,28 +174,42 @@ export function createRedactor(
     },
   };
 
-  /** Looks through the value and learns; replaces only where something was seen, so that what is clean costs one look. */
-  function redact<T>(value: T, count: boolean, map: (value: T, fields: FieldMap) => T): T {
-    begun = secrets.generation;
-    hit = false;
-    seen = {};
-    replacing = false;
-    map(value, fields);
-    if (!hit) return value;
-    replacing = true;
+  /**
+   * Looks through the value and learns, then replaces where something was seen; what is clean costs one look. A
+   * pseudonym that takes the place of a quote changes what stands around it, so what was replaced is looked at again.
+   */
+  function redact<T>(value: T, count: boolean, map: (value: T, fields: FieldMap) => T, key?: string): T {
+    let redacted = value;
     counting = count;
-    const redacted = map(value, fields);
-    seen = {}; // secrets are not kept longer than they are needed
+    for (let round = 0; round < maxRounds; round++) {
+      begun = secrets.generation;
+      hit = false;
+      replacing = false;
+      map(redacted, fields);
+      if (!hit) break;
+      replacing = true;
+      redacted = map(redacted, fields);
+    }
+    // Neither secrets nor texts are kept longer than they are needed.
+    for (const looks of Object.values(seen)) looks.clear();
+    if (key !== undefined) {
+      noteOutdated(); // before it is remembered: it is clean of what is known
+      for (const text of viewed) memory.add(text, key);
+    }
+    viewed = [];
     return redacted;
   }
 
   return {
-    get generation() {
-      return secrets.generation - announced;
+    track: (draft, key) => redact(draft, true, mapDraft, key),
+    outdated() {
+      noteOutdated();
+      const keys = outdated;
+      outdated = new Set();
+      return keys;
     },
-    track: (draft) => redact(draft, true, mapDraft),
     text: (text) => redact(text, false, (value, fields) => fields.message(value)),
-    json: (value) => redact(value, true, (tree, fields) => fields.json(tree) as typeof tree),
+    json: (value, key) => redact(value, true, (tree, fields) => fields.json(tree) as typeof tree, key),
     request: (request) => redact(request, false, mapRequest),
     counts: () => Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1))),
   };

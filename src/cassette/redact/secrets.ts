@@ -9,8 +9,6 @@ import type { View } from "./views.ts";
 
 /** What is known to be secret so far: the values, their pseudonyms, and where they appear again. */
 export interface Secrets {
-  /** How many values are looked for everywhere. */
-  readonly size: number;
   /** Grows with every value that is looked for everywhere. */
   readonly generation: number;
   /** A value that is secret without having been seen. */
@@ -21,6 +19,8 @@ export interface Secrets {
   reserve(text: string): void;
   /** Where known values appear in a byte text, given with what it says decoded. */
   find(views: readonly View[]): readonly Span[];
+  /** What `find` looks for that was not known when this was asked before. */
+  takeNews(): readonly string[];
 }
 
 /** Rules whose places hold much that is no secret: what they find is looked for elsewhere only if it looks like one. */
@@ -61,9 +61,6 @@ export function createSecrets(): Secrets {
   }
 
   return {
-    get size() {
-      return known.size;
-    },
     get generation() {
       return generation;
     },
@@ -83,5 +80,6 @@ export function createSecrets(): Secrets {
     },
     reserve: pseudonyms.reserve,
     find: known.find,
+    takeNews: known.takeNews,
   };
 }

@@ -17,6 +17,11 @@ export function isPseudonym(text: string): boolean {
   return text.startsWith("REDACTED-") && wholePseudonym.test(text);
 }
 
+/** Whether something in the text was taken out before: what is left of it was looked at then. */
+export function holdsPseudonym(text: string): boolean {
+  return text.includes("REDACTED-");
+}
+
 // Words that stand where a credential could stand and are none, masks, and places left for a value to be filled in.
 const noSecret =
   /^(?:true|false|null|none|nil|undefined|include|omit|same-origin|required|optional|string|bearer|basic|\*+|•+|\$\{[^}]*\}|\{\{[^}]*\}\}|<[\w -]*>|%s)$/i;
@@ -38,7 +43,7 @@ const commonWords = new Set(
 export function isSearchable(value: string): boolean {
   if (value.length < shortestSearched) return false;
   if (/^[\d\s.,:/+-]*$/.test(value) && value.length < 16) return false; // a number: it would hit inside of others
-  if (/^(.)\1*$/.test(value) || value.includes("REDACTED-")) return false;
+  if (/^(.)\1*$/.test(value) || holdsPseudonym(value)) return false;
   return !commonWords.has(value.toLowerCase());
 }
 

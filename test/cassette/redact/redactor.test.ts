@@ -313,14 +313,32 @@ describe("values", () => {
     expect(track.request.url).toBe("https://a.example/REDACTED-x-api-key-1");
   });
 
-  it("tells by its generation that what was redacted before is to be redacted again", () => {
-    const redactor = createRedactor();
-    const first = redactor.track(exchange({ answer: ["tok-987654321"] }));
-    expect(redactor.generation).toBe(0);
-    redactor.track(exchange({ headers: [["x-api-key", "tok-987654321"]] }, "t2"));
-    expect(redactor.generation).toBe(1);
+  it("tells what was redacted before and may hold a secret that was learned behind it, once", () => {
+    const redactor = createRedactor({ values: ["val-123456789"] });
+    const first = redactor.track(exchange({ answer: ["tok-987654321"] }), "first");
+    redactor.json({ note: "nothing" }, "second");
+    redactor.json({ encoded: "x=dG9rLTk4NzY1NDMyMQ" }, "third");
+    redactor.json({ text: "tok-987654321" });
+    expect([...redactor.outdated()]).toEqual([]);
+    const teacher = exchange({ headers: [["x-api-key", "tok-987654321"]] }, "t2");
+    redactor.track(teacher, "teacher");
+    expect([...redactor.outdated()]).toEqual(expect.arrayContaining(["first", "third"]));
+    expect([...redactor.outdated()]).toEqual([]);
+    redactor.track(teacher);
+    expect([...redactor.outdated()]).toEqual([]);
     expect(answerOf(redactor.track(first))).toBe("REDACTED-x-api-key-1");
-    expect(redactor.counts()).toEqual({ "x-api-key": 2 });
+    expect(redactor.counts()).toEqual({ "x-api-key": 3 });
+  });
+
+  it.each([
+    // A pseudonym makes a token of what stands beside it, and takes the place of the quote that ended a value.
+    ["&sig=Authorization: Bearer %41Authorization: Bearer "],
+    ['"token":"<token>"password":</token>'],
+  ])("leaves nothing that a second look would find: %s", (text) => {
+    const redactor = createRedactor();
+    const once = redactor.track(exchange({ answer: [text] }));
+    expect(textOf(redactor.track(once))).toBe(textOf(once));
+    expect(redactor.track(once)).toBe(once);
   });
 });
 
