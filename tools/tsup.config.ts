@@ -9,6 +9,7 @@ export default defineConfig({
     browser: "src/browser.ts",
     vitest: "src/vitest.ts",
     conformance: "src/conformance.ts",
+    react: "src/react.ts",
     cli: "src/cli/main.ts",
     // The demo starts a process of its own with these two.
     "replay-offline": "src/demo/replay-offline.ts",
@@ -27,6 +28,7 @@ export default defineConfig({
       browser: "src/browser.ts",
       vitest: "src/vitest.ts",
       conformance: "src/conformance.ts",
+      react: "src/react.ts",
     },
   },
   splitting: true,

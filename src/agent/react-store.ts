@@ -2,6 +2,8 @@
 export interface WatchedStore<S> {
   subscribe(onChange: () => void): () => void;
   snapshot(): WatchedSnapshot<S>;
+  /** Opens the watch again where the backend has closed it and somebody still subscribes. */
+  revive(): void;
 }
 
 export interface WatchedSnapshot<S> {
@@ -33,6 +35,13 @@ export function watchedStore<S>(initial: S, watch: (signal: AbortSignal) => Asyn
       // A watch that nobody subscribes to any more has nobody to tell.
       if (!control.signal.aborted) publish({ value: current.value, failure: { error } });
     }
+    if (open === control) open = undefined;
+  };
+  const revive = (): void => {
+    if (open !== undefined || listeners.size === 0) return;
+    if (current.failure !== undefined) current = { value: current.value };
+    open = new AbortController();
+    void read(open);
   };
 
   return {
@@ -40,11 +49,7 @@ export function watchedStore<S>(initial: S, watch: (signal: AbortSignal) => Asyn
       // One function may subscribe twice: each subscription ends by itself.
       const listener = (): void => onChange();
       listeners.add(listener);
-      if (open === undefined) {
-        if (current.failure !== undefined) current = { value: current.value };
-        open = new AbortController();
-        void read(open);
-      }
+      revive();
       return () => {
         listeners.delete(listener);
         if (listeners.size > 0) return;
@@ -53,5 +58,6 @@ export function watchedStore<S>(initial: S, watch: (signal: AbortSignal) => Asyn
       };
     },
     snapshot: () => current,
+    revive,
   };
 }
