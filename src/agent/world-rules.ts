@@ -1,3 +1,5 @@
+import type { UIMessage, UIMessageChunk } from "ai";
+import { createMessageSession, type MessageSession } from "./message-session.ts";
 import type {
   AgentContract,
   PaiThreadGenerationEvent,
@@ -10,7 +12,6 @@ import type {
   ThreadVersion,
 } from "./protocol.ts";
 import { pendingOf } from "./world-pending.ts";
-import { openWorldSession } from "./world-session.ts";
 import { currentMessages, loadState, type ThreadRecord } from "./world-thread.ts";
 
 type Event<T extends AgentContract> = PaiThreadTransportEvent<T>;
@@ -155,17 +156,19 @@ function applyChunk<T extends AgentContract>(
   if (session === undefined) {
     const shell = record.messages.find(({ id }) => id === event.messageId) ?? shellOf(event);
     if (shell === undefined || !isModelMessageOf(shell, event.runId)) return false;
-    session = openWorldSession(shell);
+    session = createMessageSession(shell as UIMessage);
   }
   const opened = session;
-  return opened.write(event.chunk as never).then(
-    () => {
+  opened.push(event.chunk as UIMessageChunk);
+  return opened.settle().then(
+    (message) => {
       if (record.generation !== generation) return false;
       generation.sessions.set(event.messageId, opened);
       generation.frames.push(event);
       generation.seq = event.seq;
-      const message = opened.read() as PaiWireUIMessage<T>;
-      if (!record.messages.some(({ id }) => id === event.messageId)) record.messages = [...record.messages, message];
+      if (!record.messages.some(({ id }) => id === event.messageId)) {
+        record.messages = [...record.messages, message as PaiWireUIMessage<T>];
+      }
       if (event.chunk.type.startsWith("data-pai-")) record.pending = pendingOf(currentMessages(record), record.pending);
       touch(record, event.version);
       return true;
@@ -183,13 +186,15 @@ async function rebuild<T extends AgentContract>(record: ThreadRecord<T>, message
   if (!generation?.sessions.delete(messageId)) return;
   const [started, ...frames] = generation.frames;
   const base = started?.type === "generation.started" ? started.baseMessages : [];
-  let session = undefined as ReturnType<typeof openWorldSession> | undefined;
+  let session: MessageSession | undefined;
   for (const frame of frames) {
     if (frame.type !== "generation.message.chunk" || frame.messageId !== messageId) continue;
-    session ??= openWorldSession(base.find(({ id }) => id === messageId) ?? (shellOf(frame) as PaiWireUIMessage<T>));
-    await session.write(frame.chunk as never);
+    session ??= createMessageSession((base.find(({ id }) => id === messageId) ?? shellOf(frame)) as UIMessage);
+    session.push(frame.chunk as UIMessageChunk);
   }
-  if (session !== undefined) generation.sessions.set(messageId, session);
+  if (session === undefined) return;
+  await session.settle();
+  generation.sessions.set(messageId, session);
 }
 
 /** The shell of a new message; only the chunk that starts it carries its trusted facts. */
@@ -208,7 +213,8 @@ function isModelMessageOf<T extends AgentContract>(message: PaiWireUIMessage<T>,
 
 function closeGeneration<T extends AgentContract>(record: ThreadRecord<T>): void {
   if (record.generation === undefined) return;
-  record.messages = structuredClone(currentMessages(record));
+  record.messages = currentMessages(record);
+  for (const session of record.generation.sessions.values()) session.close();
   record.generation = undefined;
 }
 

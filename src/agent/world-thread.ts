@@ -1,3 +1,4 @@
+import type { MessageSession } from "./message-session.ts";
 import type {
   AgentContract,
   MessageId,
@@ -15,7 +16,6 @@ import type {
   ThreadVersion,
   UsageSummary,
 } from "./protocol.ts";
-import type { WorldSession } from "./world-session.ts";
 
 /** A generation that has not been closed: what a late watcher is replayed, and what its messages are rebuilt by. */
 export interface Generation<T extends AgentContract = AgentContract> {
@@ -23,7 +23,7 @@ export interface Generation<T extends AgentContract = AgentContract> {
   /** `generation.started` and every retained frame after it, as they were published. */
   readonly frames: PaiThreadGenerationEvent<T>[];
   /** One long-lived reducer per message. */
-  readonly sessions: Map<MessageId, WorldSession>;
+  readonly sessions: Map<MessageId, MessageSession>;
   /** Of the last retained frame. */
   seq: number;
   /** An error or an abort ended the reduction. */
@@ -115,5 +115,5 @@ function reduced<T extends AgentContract>(
   generation: Generation<T> | undefined,
 ): PaiWireUIMessage<T> {
   const session = generation?.sessions.get(message.id);
-  return session === undefined ? message : (session.read() as PaiWireUIMessage<T>);
+  return session === undefined ? message : (session.settled as PaiWireUIMessage<T>);
 }

@@ -42,6 +42,8 @@ export interface World<T extends AgentContract = AgentContract> {
   now(): string;
   /** Whether the thread was written to. */
   has(threadId: ThreadId): boolean;
+  /** The thread as it is stored, to be looked at and not changed; `undefined`: unknown. */
+  peek(threadId: ThreadId): Readonly<ThreadRecord<T>> | undefined;
   /** What `getThreadState` answers, as a copy. An unknown thread is an empty idle one. */
   state(threadId: ThreadId): PaiThreadTransportState<T>;
   /** The heads of all threads, in the order of their creation, as copies. */
@@ -137,9 +139,8 @@ export function createWorld<T extends AgentContract = AgentContract>(options: Wo
     return createThreadRecord<T>(threadId, instance);
   };
   const take = (threadId: ThreadId, event: ThreadEvent<T>): boolean | Promise<boolean> => {
-    // An event that says nothing of the thread does not make it exist.
-    if (event.type === "state.changed") return true;
-    const known = threads.has(threadId);
+    // An event that says nothing of a thread does not make it exist.
+    const known = threads.has(threadId) || !("version" in event || "head" in event || "state" in event);
     const record = threads.get(threadId) ?? firstHeardOf(threadId, event);
     const taken = applyEvent(record, event);
     if (known) return taken;
@@ -161,6 +162,7 @@ export function createWorld<T extends AgentContract = AgentContract>(options: Wo
     requests,
     now,
     has: (threadId) => threads.has(threadId),
+    peek: (threadId) => threads.get(threadId),
     state: (threadId) => threadState(threads.get(threadId) ?? blank(threadId)),
     heads: () => [...threads.values()].map((record) => structuredClone(record.head)),
     apply: (threadId, event) => inTurn(threadId, () => take(threadId, event)),
@@ -170,7 +172,13 @@ export function createWorld<T extends AgentContract = AgentContract>(options: Wo
           forward(threadId, event);
           return taken;
         };
-        const taken = take(threadId, event);
+        let taken: boolean | Promise<boolean>;
+        try {
+          taken = take(threadId, event);
+        } catch {
+          // Whatever was published is no event of this protocol: the watchers are to judge it, the store is not to know.
+          taken = false;
+        }
         return taken instanceof Promise ? taken.then(pass) : pass(taken);
       }),
     publishHead(event) {
