@@ -8,7 +8,6 @@ import { decodeBase64, decodeUtf8, encodeBase64 } from "../../wire/bytes.ts";
  */
 
 // What a person can read in an editor: no control character but tab and line ends, no byte order mark.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: it is what must not be in a text
 const READABLE = /^(?!\ufeff)[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]*$/;
 
 /** The stored form of a file's content. Its type is kept, and its name where it has one. */

@@ -1,0 +1,22 @@
+import type { CallTrack, Json } from "../../cassette/schema.ts";
+import { storedToError } from "../../cassette/stored-error.ts";
+import type { Play } from "../../engine/play.ts";
+import { untilAborted } from "../../engine/unless-aborted.ts";
+import { type AgentOperation, agentEvent } from "./agent-requests.ts";
+
+/** Answers a call from a recorded track. `read` makes the result from its stored form. */
+export async function playCall<V>(
+  play: Play,
+  name: AgentOperation,
+  thread: string | undefined,
+  read: (stored: Json | undefined) => V,
+): Promise<V> {
+  const { after, result, error } = play.track as CallTrack;
+  if (after !== undefined) await play.wait(0, "the answer", after)?.promise;
+  if (result === undefined && error === undefined) return untilAborted(undefined, play); // no answer ever came
+  const what = error === undefined ? "the result" : "the failure";
+  await play.wait((result ?? error)?.at ?? 0, what, result?.after)?.promise;
+  play.note(agentEvent("response", name, thread));
+  if (error !== undefined) throw storedToError(error);
+  return read(result?.value);
+}

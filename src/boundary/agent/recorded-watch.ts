@@ -1,0 +1,66 @@
+import { rawEventText } from "../../agent/sse-events.ts";
+import type { EventDraft } from "../../cassette/draft.ts";
+import { errorToStored } from "../../cassette/stored-error.ts";
+import type { Recording } from "../../engine/recorder.ts";
+import type { Session } from "../../engine/session.ts";
+import { type AgentRequest, agentEvent } from "./agent-requests.ts";
+import { closableIterator } from "./closable-iterator.ts";
+import { beginRecordedCall } from "./recorded-call.ts";
+
+/**
+ * Opens a watch for real and records it. An event is kept with the exact text in which it came, where it came as a
+ * text. The program gets each event when it asks for it and not before; when it leaves, so does the watch.
+ */
+export function recordWatch<E extends { readonly type: string }>(
+  session: Session,
+  recording: Recording,
+  request: AgentRequest,
+  open: (signal: AbortSignal) => AsyncIterable<E>,
+  signal: AbortSignal | undefined,
+): AsyncIterableIterator<E, undefined> {
+  const { name, thread, input } = request;
+  const events: EventDraft[] = [];
+  const call = beginRecordedCall(
+    session,
+    recording,
+    request,
+    () => input,
+    () => ({ events }),
+  );
+  recording.opened();
+  const leaving = new AbortController();
+  const items = open(leaving.signal)[Symbol.asyncIterator]();
+  const gate = (kind: "frame" | "close", type?: string): Pick<EventDraft, "after"> => {
+    const after = recording.delivered(agentEvent(kind, name, thread, type));
+    return after === undefined ? {} : { after };
+  };
+  const pull = async (): Promise<IteratorResult<E, undefined>> => {
+    let step: IteratorResult<E, unknown>;
+    try {
+      step = await items.next();
+    } catch (error) {
+      if (!leaving.signal.aborted)
+        call.settle({ events, end: { at: recording.elapsed(), ...gate("close"), error: errorToStored(error) } });
+      throw error;
+    }
+    if (leaving.signal.aborted) return { done: true, value: undefined };
+    if (step.done === true) {
+      call.settle({ events, result: { at: recording.elapsed(), ...gate("close") } });
+      return { done: true, value: undefined };
+    }
+    const event = step.value;
+    events.push({ at: recording.elapsed(), ...gate("frame", event.type), text: textOf(event) });
+    return { done: false, value: event };
+  };
+  const close = (): void => {
+    call.settle({ events, end: { at: recording.elapsed(), by: "client" } });
+    leaving.abort(signal?.reason);
+    // The reader is gone: whether the watch below ends well or badly is nobody's any more.
+    items.return?.().then(undefined, () => undefined);
+  };
+  return closableIterator({ pull, close }, signal);
+}
+
+function textOf(event: object): string {
+  return rawEventText(event) ?? JSON.stringify(event);
+}
