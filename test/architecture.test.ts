@@ -19,6 +19,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   cli: ["cli", "demo", "boundary", "engine", "cassette", "wire", "pattern", "errors"],
 };
 
+/** Rooms that are one file. Any other file at the top is an entry point, though a folder may bear its name. */
+const LONE_FILES = new Set(["errors", "pattern"]);
+
 /** Files of the core that may touch the platform. Everything else in it runs anywhere. */
 const NODE_FILES = new Set(["cassette/file-store.ts", "engine/open-deck.ts"]);
 const NODE_FOLDERS = new Set(["runner", "demo", "cli"]);
@@ -61,7 +64,7 @@ function room(file: string): string {
   const [first = "", ...rest] = file.split("/");
   if (rest.length > 0) return first;
   const name = first.replace(/\.ts$/, "");
-  return name in MAY_IMPORT ? name : "entry";
+  return LONE_FILES.has(name) ? name : "entry";
 }
 
 test("there is something to look at", () => {

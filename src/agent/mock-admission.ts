@@ -13,7 +13,13 @@ import { currentMessages } from "./world-thread.ts";
 
 /** What begins: a run, with the message that it answers where that is new; or an item of the queue. */
 export type Admitted<T extends AgentContract> =
-  | { readonly run: RunStateDTO<T>; readonly message?: PaiWireUIMessage<T>; readonly after?: number }
+  | {
+      readonly run: RunStateDTO<T>;
+      readonly message?: PaiWireUIMessage<T>;
+      /** A message of the run that an earlier event of the same commit replaces. */
+      readonly replaced?: PaiWireUIMessage<T>;
+      readonly after?: number;
+    }
   | { readonly item: PaiQueuedItemTransport<T>; readonly after?: number };
 
 /** The revision `count` after the commit's first. */
@@ -41,9 +47,10 @@ export function admission<T extends AgentContract>(
   const isNew = head.version.revision === 0;
   const created = isNew ? { createdAt: at } : {};
   const version = later(first, message === undefined ? 0 : 1);
-  const baseMessages = currentMessages(record).filter(
-    ({ metadata }) => metadata?.pai.producer === "model" && metadata.pai.runId === runId,
-  );
+  const replaced = "item" in admitted ? undefined : admitted.replaced;
+  const baseMessages = currentMessages(record)
+    .filter(({ metadata }) => metadata?.pai.producer === "model" && metadata.pai.runId === runId)
+    .map((each) => (each.id === replaced?.id ? replaced : each));
   return [
     ...(isNew ? [headChanged(head, first, { ...created, updatedAt: at }, "created")] : []),
     ...(queued === undefined

@@ -143,7 +143,8 @@ export function createOperations<T extends AgentContract>(context: OperationCont
         refuseActive(point, threadId, "submit an action");
         const message = currentMessages(record).find(({ id }) => id === action.messageId);
         if (message === undefined) throw refusal(`The message of action "${actionId}" is not in thread "${threadId}".`);
-        const answered = { type: "message.appended", version, message: submitted(message, actionId, output) } as const;
+        const replaced = submitted(message, actionId, output);
+        const answered = { type: "message.appended", version, message: replaced } as const;
         const run = record.runs.find((each) => each.runId === action.runId);
         const waits = record.pending.some((each) => each.runId === action.runId && each.actionId !== actionId);
         // No event says that an action is not pending any more: the state does.
@@ -151,7 +152,7 @@ export function createOperations<T extends AgentContract>(context: OperationCont
         const { runId, messageId } = run;
         accepted = { threadId, runId, messageId, status: "running", version: later(version, 1) };
         const resumed = newTurn(run);
-        return [answered, ...admission(world, point, { run: resumed, after: 1 }), { type: "state.changed" }];
+        return [answered, ...admission(world, point, { run: resumed, replaced, after: 1 }), { type: "state.changed" }];
       });
       if (accepted === undefined) return {};
       begin(threadId, accepted.runId);

@@ -1,3 +1,4 @@
+import { type AgentClient, createAgentClient } from "./client.ts";
 import { admission } from "./mock-admission.ts";
 import { createMockEvents, type MockEventController } from "./mock-events.ts";
 import { headChanged } from "./mock-head.ts";
@@ -178,6 +179,31 @@ export function createMockAgentTransport<T extends AgentContract = AgentContract
     },
     files: { add: addFile },
     inspect: inspectWorld(world),
+  };
+}
+
+/** A mock, and the real client over it. */
+export interface MockAgentClient<T extends AgentContract = AgentContract> extends MockAgentControls<T> {
+  readonly client: AgentClient<T>;
+  readonly transport: MockAgentTransport<T>;
+}
+
+/** A mock with its controls next to a client. */
+export function createMockAgentClient<T extends AgentContract = AgentContract>(
+  ...options: MockAgentArguments<T>
+): MockAgentClient<T> {
+  const transport = createMockAgentTransport<T>(...options);
+  const { seed, reset, responses, events, commands, files, inspect } = transport;
+  return {
+    client: createAgentClient<T>(transport),
+    transport,
+    seed,
+    reset,
+    responses,
+    events,
+    commands,
+    files,
+    inspect,
   };
 }
 
