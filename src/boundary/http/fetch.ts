@@ -20,7 +20,7 @@ export function tapeFetch(deck: Lane, fetch: typeof globalThis.fetch = globalThi
     const signal = signalOf(input, init);
     signal?.throwIfAborted(); // nothing goes out, so there is nothing to record or to claim
     const admission = session.admit();
-    if (admission.recording !== undefined) return recordFetch(admission.recording, fetch, input, init);
+    if (admission.recording !== undefined) return recordFetch(admission.recording, fetch, input, init, session.fail);
     let request = null as ReturnType<typeof readRequest> | null;
     try {
       request = readRequest(input, init);
@@ -32,13 +32,14 @@ export function tapeFetch(deck: Lane, fetch: typeof globalThis.fetch = globalThi
     const claimed = admission.claim(httpRequests, request);
     const claim = isPending(claimed) ? await claimed : claimed;
     if ("play" in claim) return replayFetch(claim.play, request, signal, session);
-    return recordFetch(claim.record, fetch, request.url, {
+    const again: RequestInit = {
       ...(input instanceof Request ? settingsOf(input) : {}),
       ...init,
       method: request.method,
       headers: request.headers as [string, string][],
       ...(request.body === undefined ? {} : { body: request.body as Uint8Array<ArrayBuffer> }),
-    });
+    };
+    return recordFetch(claim.record, fetch, request.url, again, session.fail);
   };
 }
 

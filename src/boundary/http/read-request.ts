@@ -29,7 +29,7 @@ export function readRequest(input: FetchInput, init: RequestInit | undefined): H
     return readWhole(input, init);
   if (body != null && (method === "GET" || method === "HEAD")) return readWhole(input, init);
   const headers = listHeaders(init?.headers);
-  if (headers === undefined) return readWhole(input, init);
+  if (headers === undefined || headers.some(isRefused)) return readWhole(input, init);
   const type =
     body instanceof URLSearchParams ? "application/x-www-form-urlencoded;charset=UTF-8" : "text/plain;charset=UTF-8";
   const typed =
@@ -75,6 +75,11 @@ export function withoutFragment(url: string): string {
 function normalMethod(method: string): string {
   const upper = method.toUpperCase();
   return /^(DELETE|GET|HEAD|OPTIONS|POST|PUT)$/.test(upper) ? upper : method;
+}
+
+// A name that is no token, or a value that cannot go over the wire: the platform's own error says which.
+function isRefused([name, value]: readonly [string, string]): boolean {
+  return !/^[\w!#$%&'*+.^`|~-]+$/.test(name) || /[^\t\x20-\xff]/.test(String(value).trim());
 }
 
 function listHeaders(headers: HeadersInit | undefined): StoredHeaders | undefined {

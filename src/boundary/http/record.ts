@@ -2,6 +2,8 @@ import type { Chunk, HttpDraft } from "../../cassette/draft.ts";
 import type { End, Headers as StoredHeaders } from "../../cassette/schema.ts";
 import { errorToStored } from "../../cassette/stored-error.ts";
 import type { Recording } from "../../engine/recorder.ts";
+import type { Session } from "../../engine/session.ts";
+import { OptionInvalid } from "../../errors.ts";
 import { concatBytes } from "../../wire/bytes.ts";
 import { type FetchInput, plainBytes, signalOf, withoutFragment } from "./read-request.ts";
 import { hasNullBody, RecordedResponse } from "./recorded-response.ts";
@@ -18,12 +20,13 @@ interface Outgoing {
   readonly body: () => Uint8Array | undefined;
 }
 
-/** Makes the request for real and records it. The program sees each chunk when it arrives; nothing is read ahead. */
+/** Makes the request for real and records it; `fail` is told of what cannot be recorded. The program sees each chunk when it arrives; nothing is read ahead. */
 export async function recordFetch(
   recording: Recording,
   fetch: typeof globalThis.fetch,
   input: FetchInput,
   init: RequestInit | undefined,
+  fail: Session["fail"],
 ): Promise<Response> {
   let outgoing: Outgoing;
   try {
@@ -58,7 +61,13 @@ export async function recordFetch(
     else settle({ fault: { at: recording.elapsed(), ...errorToStored(error) } });
     throw error;
   }
-  return recordResponse(recording, response, outgoing, signal, settle);
+  return recordResponse(recording, response, outgoing, signal, settle, fail);
+}
+
+function isAnswer(response: Response): boolean {
+  const { status, headers, body } = Object(response) as Partial<Response>;
+  const readable = body === null || typeof body?.getReader === "function";
+  return Number.isInteger(status) && Number(status) >= 100 && Symbol.iterator in Object(headers) && readable;
 }
 
 function recordResponse(
@@ -67,7 +76,18 @@ function recordResponse(
   { method, url }: Outgoing,
   signal: AbortSignal | undefined,
   settle: (outcome: Pick<HttpDraft, "response">) => void,
+  fail: Session["fail"],
 ): Response {
+  if (!isAnswer(response)) {
+    recording.onFinish = undefined;
+    recording.drop();
+    throw fail(
+      new OptionInvalid(
+        `What fetch returned for ${method} ${url} cannot be recorded: it is no Response with a status and headers that can be read (an opaque response and Response.error() have none).\n  next      give tapeFetch a fetch that returns a Response, or make this request outside the tape`,
+        { method, url },
+      ),
+    );
+  }
   const at = recording.elapsed();
   const headers: StoredHeaders = [...response.headers];
   const { status, statusText: reason, redirected } = response;
@@ -154,7 +174,9 @@ async function prepare(input: FetchInput, init: RequestInit | undefined): Promis
   const shown = new Request(input instanceof Request ? input.url : input, {
     method: init?.method ?? (input instanceof Request ? input.method : "GET"),
     headers: init?.headers ?? (input instanceof Request ? input.headers : []),
-    ...(streamed || body === null ? {} : { body }),
+    // A stream is not looked at here, but whether the platform takes one (for this method, with this `duplex`) is.
+    ...(body === null ? {} : { body: streamed ? new ReadableStream() : body }),
+    ...(streamed ? { duplex: init?.body == null ? "half" : (init as { duplex?: string }).duplex } : {}),
   });
   const { method } = shown;
   const facts = { method, url: withoutFragment(shown.url), headers: [...shown.headers] as StoredHeaders };
@@ -188,7 +210,7 @@ function copying(source: AsyncIterable<Uint8Array>, pieces: Uint8Array[]): Reada
           controller.close();
           return;
         }
-        if (ArrayBuffer.isView(value)) pieces.push(new Uint8Array(value)); // anything else the platform refuses
+        pieces.push(plainBytes(value) ?? new Uint8Array(0)); // a text, which a fetch that is given may take, in UTF-8
         controller.enqueue(value);
       },
       async cancel(reason) {

@@ -8,8 +8,9 @@ import type { Play } from "../../engine/play.ts";
 import type { Session } from "../../engine/session.ts";
 import type { TraceEvent } from "../../engine/trace.ts";
 import { unlessAborted, untilAborted } from "../../engine/unless-aborted.ts";
+import { CassetteInvalid } from "../../errors.ts";
 import { utf8Length } from "../../wire/bytes.ts";
-import { hasNullBody, RecordedResponse } from "./recorded-response.ts";
+import { hasNullBody, RecordedResponse, type ResponseFacts } from "./recorded-response.ts";
 import type { HttpRequest } from "./request.ts";
 
 type LoadSidecar = (file: Sidecar) => Uint8Array;
@@ -39,15 +40,14 @@ export async function replayFetch(
   play.note({ kind: "response", boundary: "http", status: response.status });
   const { status, reason = "", url = request.url, redirected = false } = response;
   const facts = { status, reason, url, redirected };
-  if (hasNullBody(request.method, status))
-    return new RecordedResponse(null, { ...facts, headers: response.headers ?? [] });
+  if (hasNullBody(request.method, status)) return respond(play, null, { ...facts, headers: response.headers ?? [] });
   const text = signal === undefined && play.alone ? wholeText(response) : undefined;
   if (text !== undefined) {
     // One chunk of text and nothing else to be handed out by anybody: the platform's own body of this text is the same
     // to the program, and costs it no stream.
     const headers = statedHeaders(track, response, utf8Length(text), load);
     play.note({ kind: "frame", boundary: "http" });
-    return new RecordedResponse(text, { ...facts, headers });
+    return respond(play, text, { ...facts, headers });
   }
   const at = response.at ?? 0;
   const reader = openBody(response.body, response.style, load === undefined ? { at } : { at, sidecar: load });
@@ -55,10 +55,26 @@ export async function replayFetch(
   const second = first === undefined ? undefined : reader.next();
   const whole = second === undefined ? (first?.bytes.length ?? 0) : undefined;
   const headers = statedHeaders(track, response, whole, load);
-  return new RecordedResponse(bodyStream(play, at, [first, second], reader, response.end, signal), {
+  return respond(play, bodyStream(play, at, [first, second], reader, response.end, signal), {
     ...facts,
     headers,
   });
+}
+
+// Only an edited head can be one that the platform refuses. The program may swallow the platform's error; it says no place.
+function respond(play: Play, body: BodyInit | null, facts: ResponseFacts): Response {
+  try {
+    return new RecordedResponse(body, facts);
+  } catch (error) {
+    const { id } = play.track;
+    throw play.fail(
+      new CassetteInvalid(
+        `The answer of track ${id} cannot be given: ${(error as Error).message}\n  next      correct the "headers" of its response in the cassette`,
+        { track: id },
+        { cause: error },
+      ),
+    );
+  }
 }
 
 // The text of a body that is one ungated chunk of text and ended cleanly. A content type must be stated: the platform
