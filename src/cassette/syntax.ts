@@ -41,6 +41,9 @@ function explain(text: string, errors: readonly ParseError[], rootEnd: number): 
   const comment = coded.find(({ code }) => code === "UnexpectedEndOfComment");
   const cutOff = coded.some(({ code, offset }) => offset >= end && isOpenEnd(code));
   const faults: SyntaxFault[] = [];
+  const conflict = /^(?:<{7}|={7}|>{7})(?= |\r?$)/m.exec(text);
+  if (conflict !== null)
+    return [{ offset: conflict.index, message: "a merge conflict begins here; resolve it, or record again" }];
   let before = "";
   for (const { code, offset, length } of coded) {
     // The parser reports what it skipped and then, once more, that a value is absent there.
