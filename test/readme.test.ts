@@ -79,22 +79,47 @@ function program(name: string, code: string): readonly string[] {
 }
 
 test("no snippet is left out", () => {
-  expect(snippets).toHaveLength(5);
+  expect(snippets).toHaveLength(7);
   expect(new Set(blocks.map(({ language }) => language))).toEqual(new Set(["ts", "sh"]));
 });
 
 describe("the snippets run as they are written", () => {
   const find = (text: string): string => snippets.find((code) => code.includes(text)) as string;
 
-  test("the example of the first page: records, then replays without the server's help", async () => {
-    expect(snippets[0]?.trim().split("\n").length).toBeLessThanOrEqual(10);
-    const first = await run(process.execPath, program("example.ts", snippets[0] as string));
+  test("the first example: an agent's session over HTTP, recorded and replayed", async () => {
+    const code = snippets[0] as string;
+    expect(code.trim().split("\n").length).toBeLessThanOrEqual(10);
+    const first = await run(process.execPath, program("support.ts", code));
+    expect(first.stderr).toBe("");
+    expect(first.stdout).toContain("It leaves today.");
+    // The second run has a server that would say something else, and is not asked.
+    const changed = code.replace("It leaves today.", "It is lost.");
+    expect(await run(process.execPath, program("support.ts", changed))).toEqual(first);
+    const once = code.replace(
+      "const run = await",
+      'await client.thread("thread-1").send("And mine?").catch(() => 0);\n  const run = await',
+    );
+    expect(await run(process.execPath, program("support.ts", once))).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/thread-1/),
+    });
+  });
+
+  test("the fetch example: records, then replays without the server's help", async () => {
+    const code = find("for await (const _ of");
+    const first = await run(process.execPath, program("example.ts", code));
     expect(first).toMatchObject({ code: 0, stdout: "200 https://example.com/ 1 chunks\n" });
     expect(existsSync(join(folder, "cassettes/example.cassette.json"))).toBe(true);
-    const second = await run(process.execPath, program("example.ts", snippets[0] as string), {
-      EXAMPLE_SERVER: "http://127.0.0.1:1",
-    });
+    const second = await run(process.execPath, program("example.ts", code), { EXAMPLE_SERVER: "http://127.0.0.1:1" });
     expect(second.stdout).toBe(first.stdout);
+  });
+
+  test("the mock of an agent", async () => {
+    const { code, stdout } = await run(
+      process.execPath,
+      program("mock.ts", find("const mock = createMockAgentClient")),
+    );
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "idle 2 1\n" });
   });
 
   test("once too often: the error is thrown although the program swallowed it, and acknowledged", async () => {
