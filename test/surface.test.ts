@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
+import * as agent from "../src/agent.ts";
 import * as browser from "../src/browser.ts";
+import * as conformance from "../src/conformance.ts";
 import * as index from "../src/index.ts";
+import * as react from "../src/react.ts";
 import * as runner from "../src/vitest.ts";
 
 // Frozen literals on purpose: a name that appears or disappears here is a change of the public surface, to be meant.
@@ -50,4 +53,26 @@ test("wiretape in a browser: the same without files", () => {
 
 test("wiretape/vitest", () => {
   expect(Object.keys(runner).toSorted()).toEqual(["test", "useDeck"]);
+});
+
+test("wiretape/agent", () => {
+  expect(Object.keys(agent).toSorted()).toEqual([
+    "createAgentClient",
+    "createHttpAgentTransport",
+    "createMockAgentClient",
+    "createMockAgentTransport",
+    "createRecordingAgentTransport",
+    "createReplayAgentTransport",
+    "isPaiToolPart",
+    "serveAgentTransport",
+    "tapeAgent",
+  ]);
+});
+
+test("wiretape/react", () => {
+  expect(Object.keys(react).toSorted()).toEqual(["createPaiReact", "createReactTestUtils"]);
+});
+
+test("wiretape/conformance", () => {
+  expect(Object.keys(conformance).toSorted()).toEqual(["agentTransportSuite", "requirements"]);
 });
