@@ -60,15 +60,23 @@ export function user(text: string, id = "user_1", runId = "run_1"): PaiWireUIMes
   };
 }
 
-export function modelMessage(parts: PaiWireUIMessage["parts"], id = "msg_1", runId = "run_1"): PaiWireUIMessage {
-  return { id, role: "assistant", metadata: { pai: { runId, producer: "model", createdAt: at } }, parts };
+export function modelMessage(parts: readonly object[], id = "msg_1", runId = "run_1"): PaiWireUIMessage {
+  return {
+    id,
+    role: "assistant",
+    metadata: { pai: { runId, producer: "model", createdAt: at } },
+    parts,
+  } as PaiWireUIMessage;
 }
 
 export const textPart = (text: string, state: "streaming" | "done" = "done") =>
   ({ type: "text", text, state, providerMetadata: undefined }) as const;
 
 /** The frames of a generation, numbered from 1. */
-export function frames(chunks: readonly object[], { revision = 2, runId = "run_1", messageId = "msg_1", from = 1 } = {}) {
+export function frames(
+  chunks: readonly object[],
+  { revision = 2, runId = "run_1", messageId = "msg_1", from = 1 } = {},
+) {
   return chunks.map(
     (chunk, index) =>
       ({
@@ -94,13 +102,15 @@ export function started(baseMessages: PaiWireUIMessage[] = [], runId = "run_1", 
   return { type: "generation.started", version: version(revision), runId, seq: 0, baseMessages };
 }
 
-/** `close`: the backend ends the watch; an error: it breaks; `hold`: the next step waits until `resume()` is called. */
-export type Step = Event | "close" | "hold" | Error | object | string | number | null;
+/** `close`: the backend ends the watch; an error: it breaks; a function is called; anything else is what the watch yields. */
+export type Step = Event | "close" | Error | (() => void) | object | string | number | null;
 
 export interface ScriptedTransport extends AgentClientTransport {
   /** What `getThreadState` answers: the truth. */
   truth: State;
   readonly calls: string[];
+  /** What the next watches play. */
+  readonly scripts: Step[][];
   /** Sends an event to the watches that are open. */
   push(step: Step): void;
 }
@@ -127,6 +137,7 @@ export function scriptedTransport(truth: State, ...scripts: readonly Step[][]): 
   const transport: ScriptedTransport = {
     truth,
     calls,
+    scripts: waiting,
     push(step) {
       for (const take of open) take(step);
     },
@@ -176,6 +187,10 @@ async function* play(steps: Step[], open: Set<(step: Step) => void>, signal?: Ab
       const step = steps.shift();
       if (step === "close") return;
       if (step instanceof Error) throw step;
+      if (typeof step === "function") {
+        step();
+        continue;
+      }
       if (step === undefined) await new Promise<void>((resolve) => (wake = resolve));
       else yield step as Event;
     }
