@@ -16,7 +16,7 @@ export interface TextStream {
 export type ToolShorthand<T extends AgentContract, K extends ToolName<T>> =
   | { readonly input: ToolInput<T, K>; readonly output: ToolOutput<T, K> }
   | {
-      readonly input: Partial<ToolInput<T, K>>;
+      readonly input: ToolInput<T, K>;
       readonly waiting: { readonly action: WaitingAction<T["tools"][K] & ToolContract> };
     }
   | { readonly input: ToolInput<T, K>; readonly error: Error };
