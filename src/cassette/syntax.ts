@@ -22,6 +22,12 @@ export function readSyntax(text: string): { root: Node | undefined; faults: Synt
   }
   const errors: ParseError[] = [];
   const root = parseTree(source, errors, { allowTrailingComma: true });
+  const conflict = errors.length === 0 ? null : /^(?:<{7}|={7}|>{7})(?= |\r?$)/m.exec(source);
+  if (conflict !== null) {
+    // What else is wrong with the two halves goes with it.
+    faults.push({ offset: conflict.index, message: "a merge conflict begins here; resolve it, or record again" });
+    return { root: undefined, faults };
+  }
   if (root === undefined || (root.type !== "object" && errors.length > 0)) {
     const offset = source.length - source.trimStart().length;
     faults.push({
@@ -41,9 +47,6 @@ function explain(text: string, errors: readonly ParseError[], rootEnd: number): 
   const comment = coded.find(({ code }) => code === "UnexpectedEndOfComment");
   const cutOff = coded.some(({ code, offset }) => offset >= end && isOpenEnd(code));
   const faults: SyntaxFault[] = [];
-  const conflict = /^(?:<{7}|={7}|>{7})(?= |\r?$)/m.exec(text);
-  if (conflict !== null)
-    return [{ offset: conflict.index, message: "a merge conflict begins here; resolve it, or record again" }];
   let before = "";
   for (const { code, offset, length } of coded) {
     // The parser reports what it skipped and then, once more, that a value is absent there.
