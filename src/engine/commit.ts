@@ -7,7 +7,7 @@ import { formatSealed } from "../cassette/seal.ts";
 import type { CassetteStore } from "../cassette/store.ts";
 import { unfaithful } from "../cassette/track-from-draft.ts";
 import { CassetteExists, SecretFound, VerifyFailed } from "../errors.ts";
-import { encodeUtf8 } from "../wire/bytes.ts";
+import { encodeUtf8, equalBytes } from "../wire/bytes.ts";
 import type { Platform } from "./platform.ts";
 import type { Recorder } from "./recorder.ts";
 import { VERSION } from "./version.ts";
@@ -101,14 +101,29 @@ export function refuseSecrets(text: string, display: string, platform: Platform,
   );
 }
 
-/** Writes a proven text: sidecar files first, then the cassette, whole or not at all. */
+/**
+ * Writes a proven text: sidecar files first, then the cassette, whole or not at all. `CassetteExists` where somebody
+ * else wrote the file meanwhile: what is there is never lost.
+ */
 export async function writeRecording(
   store: CassetteStore,
   name: string,
   text: string,
   recorder: Recorder,
+  facts: RecordingFacts,
   replace: boolean,
 ): Promise<void> {
+  const found = replace && facts.base === undefined ? undefined : await store.read(name);
+  const expected = facts.base === undefined ? undefined : encodeUtf8(facts.base);
+  const same = found === undefined || (expected !== undefined && equalBytes(found, expected));
+  if (!same) {
+    if (text === facts.base) return; // nothing was added
+    const what = expected === undefined ? "came into being while it was recorded" : "was changed while it was extended";
+    throw new CassetteExists(
+      `${facts.display} ${what}; it was left as it is.\n  next      what was recorded is kept beside it as *.recording.jsonl: "wiretape recover" makes a cassette of it; or record again`,
+      { path: facts.display },
+    );
+  }
   await writeSidecars(store, name, recorder);
   if (replace) await store.replace(name, encodeUtf8(text));
   else await store.createExclusive(name, encodeUtf8(text));

@@ -38,6 +38,12 @@ export async function openTitledDeck(path: string, options: DeckOptions, title: 
  * only when the body did not fail.
  */
 export async function withDeck<T>(path: string, options: DeckOptions, body: (deck: Deck) => Promise<T>): Promise<T> {
+  if (typeof body !== "function") {
+    const before = typeof options === "function" ? "; the options stand before it: withDeck(path, {}, body)" : "";
+    throw new OptionInvalid(
+      `withDeck runs a function with the deck as its third argument; got ${typeof body}${before}.`,
+    );
+  }
   const deck = await openDeck(path, options);
   let result: T;
   try {

@@ -33,6 +33,9 @@ const KEYS: Record<string, readonly string[]> = {
 
 /** Refuses unknown and impossible options, all at once. */
 export function checkOptions(options: DeckOptions, more: readonly string[] = []): void {
+  if (typeof options !== "object" || options === null || Array.isArray(options)) {
+    throw new OptionInvalid(`The deck's options are an object, as { mode: "replay" }; got ${kindOf(options)}.`);
+  }
   const faults: string[] = [];
   const keys = (value: unknown, group: string): void => {
     const known = [...(KEYS[group] as readonly string[]), ...(group === "" ? more : [])];
@@ -49,8 +52,16 @@ export function checkOptions(options: DeckOptions, more: readonly string[] = [])
     }
   };
   keys(options, "");
-  if (options.match !== undefined) {
+  if (options.match !== undefined && (typeof options.match !== "object" || options.match === null)) {
+    faults.push(`match is ${kindOf(options.match)}; it is an object, as { ignore: ["/body/requestId"] }`);
+  } else if (options.match !== undefined) {
     keys(options.match, "match");
+    for (const name of ["ignore", "include"] as const) {
+      const list: unknown = options.match[name];
+      if (list !== undefined && !Array.isArray(list)) {
+        faults.push(`match.${name} is ${JSON.stringify(list)}; it is a list, as ["/body/requestId"]`);
+      }
+    }
     oneOf("match.order", options.match.order, ["identity", "strict"]);
   }
   oneOf("integrity", options.integrity, ["any", "sealed"]);
@@ -66,4 +77,8 @@ export function checkOptions(options: DeckOptions, more: readonly string[] = [])
     faults.push(`stallAfterMs is ${JSON.stringify(stallAfterMs)}; it is a number of milliseconds from 0`);
   }
   if (faults.length > 0) throw new OptionInvalid(`The deck's options are wrong: ${faults.join("; ")}.`, { faults });
+}
+
+function kindOf(value: unknown): string {
+  return value === null ? "null" : Array.isArray(value) ? "a list" : typeof value;
 }

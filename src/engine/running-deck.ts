@@ -298,7 +298,7 @@ export class RunningDeck implements Deck {
         keepJournal = false;
         return parked === undefined ? {} : { parked };
       }
-      if (store !== undefined) await writeRecording(store, name, text, recorder, replace);
+      if (store !== undefined) await writeRecording(store, name, text, recorder, facts as RecordingFacts, replace);
       this.#written = parseCassette(text, { path: place.display });
       keepJournal = false;
       return store === undefined ? {} : { written: name };
