@@ -54,7 +54,10 @@ async function rejection(what: string, promise: Promise<unknown>): Promise<Error
   return outcome.error;
 }
 
-/** Runs one scenario over a fixture: watches are closed and the fixture is disposed of however it ends. */
+/**
+ * Runs one scenario over a fixture: watches are closed and the fixture is disposed of however it ends. Throws what failed
+ * first; what failed while tidying up is its cause.
+ */
 export async function runSession(
   fixture: SuiteFixture,
   options: { expect: SuiteExpect; supports: TransportSupports; threadId: ThreadId },
@@ -112,11 +115,17 @@ export async function runSession(
     rejection,
   };
 
-  try {
-    await scenario(session);
-    for (const watcher of open) await watcher.close();
-  } finally {
-    await Promise.allSettled(open.map((watcher) => watcher.close()));
-    await fixture.dispose();
+  const faults: unknown[] = [];
+  const note = (error: unknown): void => void faults.push(error);
+  await scenario(session).catch(note);
+  for (const ending of await Promise.allSettled(open.map((watcher) => watcher.close()))) {
+    if (ending.status === "rejected") note(ending.reason);
   }
+  await Promise.resolve()
+    .then(() => fixture.dispose())
+    .catch(note);
+  // What failed first is what happened; what failed while tidying up is told beside it.
+  const [first, ...rest] = faults;
+  if (rest.length > 0 && first instanceof Error) first.cause ??= new AggregateError(rest, "and then");
+  if (faults.length > 0) throw first;
 }
