@@ -17,6 +17,8 @@ export interface Delivery {
   readonly after: Gate | undefined;
   /** With timing: when the clock says that it is due. */
   readonly dueAt?: number | undefined;
+  /** Has a turn of the event loop of its own, whatever the clock says: how a program reacts to it is part of what it does. */
+  readonly apart?: boolean | undefined;
   /** The stream it belongs to: chunks of a stream that is read alone may share a turn. */
   readonly stream?: object | undefined;
 }
@@ -167,6 +169,7 @@ export class Deliveries {
   #alone(): boolean {
     return (
       this.#ready.length === 1 &&
+      this.#ready[0]?.delivery.apart !== true &&
       this.#held.size === 0 &&
       this.#timed.size === 0 &&
       this.#platform.now() - this.#turnedAt < SHARED_TURN_MS

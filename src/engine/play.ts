@@ -18,6 +18,11 @@ export interface Play {
   wait(at: number, what: string, after: Gate | undefined, stream?: object): Pending | undefined;
   /** Keeps the process alive while the program waits for what will never come; the returned function, or the deck's end, ends it. */
   linger(): () => void;
+  /**
+   * Waits for a delivery that has a turn of the event loop of its own. What a program makes of the events of a stream may
+   * depend on which of them come together; so none do.
+   */
+  turn(at: number, what: string, after: Gate | undefined): Pending;
   /** Notes in the trace that something was handed to the program. The event is completed in place: make a fresh one. */
   note(event: TraceEvent): void;
   /** The program gave up before any part of the answer: the track may be claimed again, once. */
@@ -70,9 +75,26 @@ export class TrackPlay implements Play {
 
   wait(at: number, what: string, after: Gate | undefined, stream?: object): Pending | undefined {
     const { deliveries, speed } = this.#stage;
-    // Later deliveries of one track come after earlier ones of the same millisecond, before those of later tracks.
     this.#order += 1e-9;
     if (stream !== undefined && after === undefined && speed === 0 && deliveries.mayShare(stream)) return undefined;
+    return this.#wait(at, what, after, stream, false);
+  }
+
+  turn(at: number, what: string, after: Gate | undefined): Pending {
+    this.#order += 1e-9;
+    return this.#wait(at, what, after, undefined, true) as Pending;
+  }
+
+  // Later deliveries of one track come after earlier ones of the same millisecond, before those of later tracks: each
+  // has moved `#order` on.
+  #wait(
+    at: number,
+    what: string,
+    after: Gate | undefined,
+    stream: object | undefined,
+    apart: boolean,
+  ): Pending | undefined {
+    const { deliveries, speed } = this.#stage;
     return deliveries.wait({
       track: this.track.id,
       what,
@@ -81,6 +103,7 @@ export class TrackPlay implements Play {
       after,
       dueAt: speed === 0 ? undefined : this.#began + at / speed,
       stream,
+      apart,
     });
   }
 

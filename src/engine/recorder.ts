@@ -80,6 +80,10 @@ export class Recorder {
   readonly #changes = new Map<string, string[]>();
   readonly #vars = new Map<string, Json>();
   #number: number;
+  /** The latest time that was told. */
+  #told = 0;
+  /** The number of the track of the last delivery. */
+  #deliveredLast = 0;
 
   constructor(parts: RecorderParts) {
     this.#parts = parts;
@@ -91,8 +95,9 @@ export class Recorder {
   /** Takes the next place in the recording. Synchronous, at the moment of the call. */
   begin(lane: string | undefined): Recording {
     const { trace } = this.#parts;
-    const now = (): number => Math.floor(this.#parts.clock.now() - this.#began);
-    const id = `t${this.#number++}`;
+    const now = (): number => this.#now();
+    const number = this.#number++;
+    const id = `t${number}`;
     const at = now();
     let changes: string[] = [];
     let seen = -1;
@@ -115,6 +120,7 @@ export class Recorder {
         const causes =
           seen < 0 || this.#parts.gates === "off" ? [] : changes.slice(seen).filter((cause) => cause !== id);
         seen = changes.length;
+        this.#inOrder(number);
         log(event);
         return causes.length === 0 ? undefined : causes.length === 1 ? causes[0] : causes;
       },
@@ -125,6 +131,19 @@ export class Recorder {
     const slot: Slot = { recording, settled: undefined };
     this.#slots.set(id, slot);
     return recording;
+  }
+
+  /** Whole milliseconds since the recording began, never less than what was told before. */
+  #now(): number {
+    return (this.#told = Math.max(this.#told, Math.floor(this.#parts.clock.now() - this.#began)));
+  }
+
+  // Deliveries of one millisecond play in the order of their tracks. One that came after a later track's is told as a
+  // millisecond later: order counts, not time.
+  #inOrder(track: number): void {
+    const told = this.#told;
+    if (this.#now() === told && track < this.#deliveredLast) this.#told++;
+    this.#deliveredLast = track;
   }
 
   /** Records a variable. */

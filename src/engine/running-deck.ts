@@ -224,6 +224,7 @@ export class RunningDeck implements Deck {
         };
       },
       fail: (error) => this.#fail(error, error.message),
+      turn: () => new Promise((resolve) => deck.#parts.platform.turn(resolve)),
       recordedFact: (name) => this.#recordedVar(name),
       recordFact: (name, value) => recorder?.setVar(name, value),
       sidecars: (files) => this.#loadSidecars(files),

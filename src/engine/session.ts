@@ -38,6 +38,8 @@ export interface Session {
   admit(): Admission;
   /** Reports what a boundary found: it is thrown where it happens, and the deck's `finish()` fails with it as well. */
   fail<E extends WiretapeError>(error: E): E;
+  /** Resolves in a turn of the event loop of its own: what is recorded is handed out as a replay hands it out. */
+  turn(): Promise<void>;
   /** A variable of the recording that is about the lane's world and not about a request; `undefined`: not recorded. */
   recordedFact(name: string): Json | undefined;
   /** Records such a variable, where the deck records. */

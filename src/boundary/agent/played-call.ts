@@ -12,10 +12,10 @@ export async function playCall<V>(
   read: (stored: Json | undefined) => V,
 ): Promise<V> {
   const { after, result, error } = play.track as CallTrack;
-  if (after !== undefined) await play.wait(0, "the answer", after)?.promise;
+  if (after !== undefined) await play.turn(0, "the answer", after).promise;
   if (result === undefined && error === undefined) return untilAborted(undefined, play); // no answer ever came
   const what = error === undefined ? "the result" : "the failure";
-  await play.wait((result ?? error)?.at ?? 0, what, result?.after)?.promise;
+  await play.turn((result ?? error)?.at ?? 0, what, result?.after).promise;
   play.note(agentEvent("response", name, thread));
   if (error !== undefined) throw storedToError(error);
   return read(result?.value);

@@ -23,14 +23,13 @@ export function playWatch<E extends { readonly type: string }>(
 ): AsyncIterableIterator<E, undefined> {
   const track = play.track as CallTrack;
   const { events = [], end, result, error } = track;
-  const stream = {};
   let pending: Pending | undefined;
   let at = 0;
   let next = 0;
 
   const turn = async (when: number, what: string, after: CallTrack["after"]): Promise<void> => {
-    pending = play.wait(when, what, after, stream);
-    await pending?.promise;
+    pending = play.turn(when, what, after);
+    await pending.promise;
     pending = undefined;
   };
   const pull = async (): Promise<IteratorResult<E, undefined>> => {

@@ -78,7 +78,10 @@ export async function recordCall<V>(
   let value: V;
   try {
     value = await run();
+    await session.turn();
   } catch (error) {
+    await session.turn();
+    recording.delivered(agentEvent("response", name, thread));
     const at = recording.elapsed();
     await stored;
     call.settle({ error: { at, ...errorToStored(error) } });

@@ -9,7 +9,8 @@ import { beginRecordedCall } from "./recorded-call.ts";
 
 /**
  * Opens a watch for real and records it. An event is kept with the exact text in which it came, where it came as a
- * text. The program gets each event when it asks for it and not before; when it leaves, so does the watch.
+ * text. Nothing is asked for that the program did not ask for; each event has a turn of the event loop of its own, as it has in
+ * a replay. When the program leaves, so does the watch.
  */
 export function recordWatch<E extends { readonly type: string }>(
   session: Session,
@@ -30,26 +31,28 @@ export function recordWatch<E extends { readonly type: string }>(
   recording.opened();
   const leaving = new AbortController();
   const items = open(leaving.signal)[Symbol.asyncIterator]();
-  const gate = (kind: "frame" | "close", type?: string): Pick<EventDraft, "after"> => {
+  const deliver = (kind: "frame" | "close", type?: string): Pick<EventDraft, "at" | "after"> => {
     const after = recording.delivered(agentEvent(kind, name, thread, type));
-    return after === undefined ? {} : { after };
+    const at = recording.elapsed();
+    return after === undefined ? { at } : { at, after };
   };
   const pull = async (): Promise<IteratorResult<E, undefined>> => {
     let step: IteratorResult<E, unknown>;
     try {
       step = await items.next();
+      await session.turn();
     } catch (error) {
-      if (!leaving.signal.aborted)
-        call.settle({ events, end: { at: recording.elapsed(), ...gate("close"), error: errorToStored(error) } });
+      await session.turn();
+      if (!leaving.signal.aborted) call.settle({ events, end: { ...deliver("close"), error: errorToStored(error) } });
       throw error;
     }
     if (leaving.signal.aborted) return { done: true, value: undefined };
     if (step.done === true) {
-      call.settle({ events, result: { at: recording.elapsed(), ...gate("close") } });
+      call.settle({ events, result: deliver("close") });
       return { done: true, value: undefined };
     }
     const event = step.value;
-    events.push({ at: recording.elapsed(), ...gate("frame", event.type), text: textOf(event) });
+    events.push({ ...deliver("frame", event.type), text: textOf(event) });
     return { done: false, value: event };
   };
   const close = (): void => {
