@@ -41,6 +41,17 @@ test.each(refused)("%s: the same error while recording and replaying, and no tra
   expect(await withDeck(path, { mode: "replay" }, (deck) => run(tapeFetch(deck)))).toEqual(recorded);
 });
 
+test("a URL with credentials is the platform's error, and nothing that was not recorded", async () => {
+  const path = scratch.cassette();
+  const run = async (fetch: typeof globalThis.fetch): Promise<unknown[]> => {
+    const error = (await fetch("http://u:p@localhost/").catch((reason: unknown) => reason)) as Error;
+    return [error.name, error.message, await (await fetch(url)).text()];
+  };
+  const recorded = await withDeck(path, { mode: "record" }, (deck) => run(tapeFetch(deck)));
+  expect(recorded[0]).toBe("TypeError");
+  expect(await withDeck(path, { mode: "replay" }, (deck) => run(tapeFetch(deck)))).toEqual(recorded);
+});
+
 test.each([
   ["no Response", { ok: true, json: async (): Promise<number> => 1 }],
   ["nothing", undefined],

@@ -59,7 +59,8 @@ export function plainBytes(body: PlainBody): Uint8Array | undefined {
 
 function absolute(input: string | URL): string | undefined {
   try {
-    return withoutFragment(new URL(input).href);
+    const { href, username, password } = new URL(input);
+    return username === "" && password === "" ? withoutFragment(href) : undefined; // fetch takes no credentials in it
   } catch {
     return undefined; // the caller lets the platform say so
   }
