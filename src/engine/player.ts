@@ -179,9 +179,10 @@ export class Player {
       });
       return new OutOfOrder(redactor.text(text), { ...details, track: index.id(left[0]) });
     }
-    const script = this.#scriptThatIsOver(kind, lane, request);
-    const pastTheEnd = script !== undefined;
-    const near = same.length > 0 ? undefined : this.#nearest(kind, lane, request, script?.tracks);
+    const script = this.#scriptOf(kind, lane, request);
+    const pastTheEnd = script.over;
+    const near =
+      same.length > 0 ? undefined : this.#nearest(kind, lane, request, pastTheEnd ? script.tracks : undefined);
     if (same.length === 0 && !pastTheEnd) {
       const text = unrecordedText({ request: described, scene, nearest: near });
       return new UnrecordedRequest(redactor.text(text), {
@@ -197,7 +198,7 @@ export class Player {
     });
     const givenUp = this.#givenUp.get(identity) ?? 0;
     const asked = playedBy.length + givenUp + misses;
-    const last = this.#lastOf(script?.tracks);
+    const last = this.#lastOf(script.scope === undefined ? undefined : script.tracks);
     const recorded = same.length;
     const text = exhaustedText({
       request: described,
@@ -205,9 +206,9 @@ export class Player {
       recorded,
       asked,
       playedBy,
-      last: pastTheEnd ? last : undefined,
+      last: pastTheEnd || script.scope !== undefined ? last : undefined,
       nearest: near,
-      script: script?.scope && { ...script.scope, tracks: script.tracks.length },
+      script: script.scope && { ...script.scope, tracks: script.tracks.length },
       givenUp,
     });
     return new ScriptExhausted(redactor.text(text), {
@@ -220,22 +221,23 @@ export class Player {
     });
   }
 
-  /** What is over, where a request is past the end of something: the script that it belongs to, or its whole lane. */
-  #scriptThatIsOver<R>(
+  /** The script that a request is past the end of, if it is `over`: a part of the lane that the request names, or all of it. */
+  #scriptOf<R>(
     kind: RequestKind<R>,
     lane: string | undefined,
     request: R,
-  ): { tracks: readonly number[]; scope?: { name: string; unit: string } } | undefined {
+  ): { tracks: readonly number[]; over: boolean; scope?: { name: string; unit: string } } {
     const { index, requestFile } = this.#parts;
     const tracks = this.cursors.lane(lane ?? "");
+    const over = tracks.length > 0 && this.cursors.over(lane ?? "");
     const scope = kind.scope?.(request);
     if (scope !== undefined) {
       const own = tracks.filter(
         (track) => index.kind(track) === kind.kind && scope.has(kind.recorded(index.peek(track), requestFile)),
       );
-      if (own.length > 0 && this.cursors.allOver(own)) return { tracks: own, scope };
+      if (own.length > 0) return { tracks: own, scope, over: over || this.cursors.allOver(own) };
     }
-    return tracks.length > 0 && this.cursors.over(lane ?? "") ? { tracks } : undefined;
+    return { tracks, over };
   }
 
   /** The track that was played last: of some, or of all. */

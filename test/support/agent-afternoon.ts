@@ -125,11 +125,8 @@ export async function afternoon(
   results.push(file, back.file, back.body.type, [...new Uint8Array(await back.body.arrayBuffer())]);
   results.push(await client.files.createUrl(file.fileId));
   results.push(await thread.commands.refreshJobBrief({ jobBriefId: "job-1" }));
-  results.push(
-    await (client.thread("desk").commands as never as Record<string, (input: unknown) => Promise<unknown>>)
-      ["nobody"]?.({})
-      .catch((error: Error) => ({ name: error.name, message: error.message })),
-  );
+  const refused = transport.executeCommand({ threadId: "desk", name: "nobody", input: {} });
+  results.push(await refused.catch(({ name, message }: Error) => ({ name, message })));
   results.push(await thread.rename("An award"), await client.threads(), await client.getManifest());
   results.push(structuredClone(await thread.refresh()));
   leaving.abort();
