@@ -81,3 +81,38 @@ test("a watch that fails is told, and opened again by the next subscriber", asyn
   expect(store.snapshot()).toEqual({ value: 4 });
   again();
 });
+
+test("a watch that does not hear the abort is not listened to any more", async () => {
+  const deaf: ((value: number) => void)[] = [];
+  const store = watchedStore(0, async function* () {
+    yield await new Promise<number>((resolve) => deaf.push(resolve));
+  });
+  store.subscribe(() => undefined)();
+  const stop = store.subscribe(() => undefined);
+  deaf[0]?.(1);
+  await turn();
+  expect(store.snapshot().value).toBe(0);
+  deaf[1]?.(2);
+  await turn();
+  expect(store.snapshot().value).toBe(2);
+  stop();
+});
+
+test("a watch that the backend closed is opened again when it is revived, and only then", async () => {
+  let opened = 0;
+  const store = watchedStore(0, async function* () {
+    yield ++opened;
+  });
+  store.revive();
+  expect(opened).toBe(0);
+  const stop = store.subscribe(() => undefined);
+  await turn();
+  expect(store.snapshot().value).toBe(1);
+  store.revive();
+  await turn();
+  expect(store.snapshot().value).toBe(2);
+  stop();
+  store.revive();
+  await turn();
+  expect(opened).toBe(2);
+});
