@@ -59,7 +59,7 @@ export function createThreadReduction(threadId: ThreadId): ThreadReduction {
   const gone = new Set<string>();
   let news = 0;
   const highest = new Map<string, number>();
-  let peeked: { readonly facts: State; readonly overlay: unknown; readonly parts: unknown[]; readonly state: State };
+  let latest: { readonly inputs: readonly unknown[]; readonly state: State } | undefined;
 
   const fault = (reason: string): Verdict => ({ fault: reason });
   const instance = (): string => facts.thread.version.threadInstanceId;
@@ -222,14 +222,19 @@ export function createThreadReduction(threadId: ThreadId): ThreadReduction {
     isNews(`revision ${instance()}`, to);
   }
 
+  /** The same object for the same inputs, so that a state that did not change is seen not to. */
   function composed(at: State, written: ReadonlyMap<MessageId, PaiWireUIMessage>, over: typeof overlay): State {
     if (written.size === 0 && over.size === 0) return at;
+    const inputs = [at, over, ...written.values()];
+    if (latest?.inputs.length === inputs.length && inputs.every((input, index) => input === latest?.inputs[index]))
+      return latest.state;
     const messages = at.messages.map((message) => {
       const current = written.get(message.id) ?? message;
       const shown = over.get(message.id);
       return shown === undefined ? current : withOverlay(current, shown);
     });
-    return { ...at, messages };
+    latest = { inputs, state: { ...at, messages } };
+    return latest.state;
   }
 
   return {
@@ -289,17 +294,7 @@ export function createThreadReduction(threadId: ThreadId): ThreadReduction {
       const written = await (generation?.settle() ?? new Map<MessageId, PaiWireUIMessage>());
       return composed(at, written, over);
     },
-    peek() {
-      const written = generation?.settled ?? new Map<MessageId, PaiWireUIMessage>();
-      const parts = [...written.values()];
-      const same =
-        peeked?.facts === facts &&
-        peeked.overlay === overlay &&
-        peeked.parts.length === parts.length &&
-        parts.every((part, index) => part === peeked.parts[index]);
-      if (!same) peeked = { facts, overlay, parts, state: composed(facts, written, overlay) };
-      return peeked.state;
-    },
+    peek: () => composed(facts, generation?.settled ?? new Map(), overlay),
   };
 }
 

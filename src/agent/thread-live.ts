@@ -50,6 +50,7 @@ const PATIENCE = 5;
 const RAPID_MS = 5000;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2000;
+const POLL_MS = 250;
 
 /** Watches nothing until somebody listens. */
 export function createLiveThread(transport: AgentClientTransport, threadId: ThreadId, clock: ClientClock): LiveThread {
@@ -59,15 +60,16 @@ export function createLiveThread(transport: AgentClientTransport, threadId: Thre
   let attached = false;
   let interrupt: (() => void) | undefined;
   let found: ReductionFault | undefined;
-  let shown: { readonly raw: PaiThreadTransportState; readonly state: ThreadState } | undefined;
+  const projected = new WeakMap<PaiThreadTransportState, ThreadState>();
 
   function tell(change: LiveChange): void {
     for (const listener of [...listeners]) listener.notify(change);
   }
 
   function project(raw: PaiThreadTransportState): ThreadState {
-    if (shown?.raw !== raw) shown = { raw, state: projectState(raw) };
-    return shown.state;
+    const state = projected.get(raw) ?? projectState(raw);
+    projected.set(raw, state);
+    return state;
   }
 
   async function fetchState(live: boolean): Promise<void> {
@@ -147,12 +149,25 @@ export function createLiveThread(transport: AgentClientTransport, threadId: Thre
     return undefined;
   }
 
+  /** What stands for a watch where the transport has none. */
+  async function poll(stop: AbortSignal): Promise<"closed"> {
+    while (!stop.aborted) {
+      await fetchState(false);
+      if (stop.aborted) break;
+      attached = true;
+      tell({ type: "changed" });
+      await clock.sleep(POLL_MS, stop);
+    }
+    return "closed";
+  }
+
   async function watch(stop: AbortSignal): Promise<void> {
     const strikes = createStrikes(threadId, reduction, clock, stop);
     try {
       for (;;) {
         try {
-          if ((await attach(stop, strikes)) === "closed") break;
+          const end = await (transport.supports.watch ? attach(stop, strikes) : poll(stop));
+          if (end === "closed") break;
         } catch (error) {
           if (stop.aborted) break;
           if (isWiretapeError(error) || error instanceof AgentWatchFailed) throw error;
@@ -168,6 +183,19 @@ export function createLiveThread(transport: AgentClientTransport, threadId: Thre
       tell({ type: "failed", error });
     }
   }
+
+  async function read(): Promise<ThreadState | undefined> {
+    try {
+      return project(await reduction.read());
+    } catch (error) {
+      if (!(error instanceof ReductionFault)) throw error;
+      found = error;
+      if (watching === undefined) await fetchState(false);
+      else interrupt?.();
+      return undefined;
+    }
+  }
+  const peek = (): ThreadState => project(reduction.peek());
 
   return {
     get facts() {
@@ -193,7 +221,7 @@ export function createLiveThread(transport: AgentClientTransport, threadId: Thre
     },
     async refresh() {
       await fetchState(true);
-      return (await this.read()) ?? this.peek();
+      return (await read()) ?? peek();
     },
     async called(run) {
       if (!attached) {
@@ -212,18 +240,8 @@ export function createLiveThread(transport: AgentClientTransport, threadId: Thre
       const change = { type: "thread.head.changed", reason: "attributes", head };
       if (reduction.apply(change) === "applied") tell({ type: "changed" });
     },
-    async read() {
-      try {
-        return project(await reduction.read());
-      } catch (error) {
-        if (!(error instanceof ReductionFault)) throw error;
-        found = error;
-        if (watching === undefined) await fetchState(false);
-        else interrupt?.();
-        return undefined;
-      }
-    },
-    peek: () => project(reduction.peek()),
+    read,
+    peek,
   };
 }
 

@@ -57,8 +57,3 @@ export function isPaiToolPart<P extends { readonly type: string }>(
 ): part is Extract<P, { readonly toolCallId: string }> {
   return part.type === "dynamic-tool" || part.type.startsWith("tool-");
 }
-
-/** The name of the tool of a part. */
-export function toolNameOf(part: { readonly type: string; readonly toolName?: string }): string {
-  return part.type === "dynamic-tool" ? (part.toolName ?? "") : part.type.slice("tool-".length);
-}

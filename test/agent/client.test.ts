@@ -293,6 +293,33 @@ describe("thread", () => {
     expect(await over).toEqual(transport.truth);
   });
 
+  test("a transport without watches is asked again and again while somebody waits", async () => {
+    const transport = scriptedTransport(running);
+    Object.assign(transport.supports, { watch: false });
+    const { thread, slept } = clientOf(transport);
+    const run = await thread.send("Hi");
+    const over = run.waitUntilIdle();
+    for (let _turn = 0; slept.length < 3; _turn++) await Promise.resolve();
+    transport.truth = done;
+    expect(await over).toEqual(done);
+    expect(new Set(slept)).toEqual(new Set([250]));
+    expect(transport.calls).not.toContain("watchThread");
+  });
+
+  test("a state that did not change is the same object", async () => {
+    const transport = scriptedTransport(running);
+    const { thread } = clientOf(transport);
+    const states = thread.watch();
+    await states.next();
+    transport.push(started());
+    for (const frame of frames(hello)) transport.push(frame);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const { value } = await states.next();
+    expect(thread.getState()).toBe(value);
+    await states.return?.();
+    expect(thread.getState()).toBe(value);
+  });
+
   test("a send that was accepted is accepted, whatever becomes of the read behind it", async () => {
     const transport = scriptedTransport(running);
     const { thread } = clientOf(transport);
