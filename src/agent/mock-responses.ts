@@ -56,14 +56,16 @@ export interface ResponseLine<T extends AgentContract> {
 export function createResponseLine<T extends AgentContract>(context: ScriptContext): ResponseLine<T> {
   let scripts: Script[] = [];
   let starving: MockRun[] = [];
-  const attached = new Set<Script>();
+  const attached = new Map<Script, MockRun>();
 
   const match = (): void => {
     starving = starving.filter((run) => !run.over);
+    for (const [script, run] of attached) if (run.over) attached.delete(script);
     while (scripts.length > 0 && starving.length > 0) {
       const script = scripts.shift() as Script;
-      attached.add(script);
-      script.attach(starving.shift() as MockRun);
+      const run = starving.shift() as MockRun;
+      attached.set(script, run);
+      script.attach(run);
     }
   };
   const put = (script: Script): void => {
@@ -107,7 +109,7 @@ export function createResponseLine<T extends AgentContract>(context: ScriptConte
     },
     reset() {
       discardAll("the mock was reset");
-      for (const script of attached) script.discard("the mock was reset");
+      for (const script of attached.keys()) script.discard("the mock was reset");
       attached.clear();
       starving = [];
       scripts = [];
