@@ -34,6 +34,7 @@ export default defineConfig({
     },
   },
   splitting: true,
+  removeNodeProtocol: false,
   sourcemap: true,
   // The schema is published at the root of the package, where `$schema` of a cassette points.
   onSuccess: async () => copyFileSync(`${root}src/cassette/cassette.schema.json`, `${root}cassette.schema.json`),
