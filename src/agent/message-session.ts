@@ -22,6 +22,17 @@ export interface MessageSession {
  */
 const MARK = "data-pai-settled";
 
+/** Loads the AI SDK, so that the first message need not wait for it. Rejects with `PeerMissing` where there is none. */
+export function loadReducer(): Promise<Pick<typeof import("ai"), "readUIMessageStream">> {
+  return import("ai").catch((cause: unknown) => {
+    throw new PeerMissing(
+      "The agent client reduces messages by the AI SDK, and `ai` is not installed. Install it: npm install ai",
+      { package: "ai" },
+      { cause },
+    );
+  });
+}
+
 /** Continues a message of the assistant; a shell without parts is a new one. */
 export function createMessageSession(initial: UIMessage): MessageSession {
   let settled = initial;
@@ -52,13 +63,7 @@ export function createMessageSession(initial: UIMessage): MessageSession {
   }
 
   async function open(): Promise<AsyncIterator<UIMessage>> {
-    const { readUIMessageStream } = await import("ai").catch((cause: unknown) => {
-      throw new PeerMissing(
-        "The agent client reduces messages by the AI SDK, and `ai` is not installed. Install it: npm install ai",
-        { package: "ai" },
-        { cause },
-      );
-    });
+    const { readUIMessageStream } = await loadReducer();
     const stream = new ReadableStream<UIMessageChunk>({
       start(controller) {
         source = controller;

@@ -1,5 +1,14 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { type CassetteStore, createDeck, lintCassette, memoryStore, parseCassette } from "wiretape";
+import {
+  type CassetteStore,
+  createDeck,
+  type Deck,
+  lintCassette,
+  memoryStore,
+  parseCassette,
+  tapeFetch,
+} from "wiretape";
+import { createHttpAgentTransport } from "../../src/agent/http.ts";
 import { createRecordingAgentTransport } from "../../src/boundary/agent/record.ts";
 import { createReplayAgentTransport } from "../../src/boundary/agent/replay.ts";
 import type { SupportContract } from "../agent/support-contract.ts";
@@ -46,4 +55,24 @@ describe("a session over a socket, replayed with the server gone", () => {
     expect(lintCassette(text)).toEqual([]);
     expect(parseCassette(text).tracks.map(({ kind }) => kind)).toEqual(expect.arrayContaining(["agent"]));
   });
+});
+
+test("the same session recorded on the wire, through a taped fetch, is replayed as well", async () => {
+  const wire = memoryStore();
+  const session = async (deck: Deck, baseUrl: string, fetch?: typeof globalThis.fetch) =>
+    afternoon(createHttpAgentTransport<SupportContract>({ baseUrl, fetch: tapeFetch(deck, fetch) }));
+  const backend = await startBackend();
+  const { url } = backend.served;
+  const script = backendOfTheAfternoon(backend.mock);
+  // On the wire nothing tells that the client made the id up.
+  const recorder = await createDeck({ store: wire, mode: "record", match: { ignore: ["/body/id"] } });
+  const recorded = await session(recorder, url);
+  await script;
+  await recorder.finish();
+  await backend.served.close();
+  const player = await createDeck({ store: wire, mode: "replay" });
+  const again = await session(player, url, () => Promise.reject(new Error("replay touched the network")));
+  expect(again.streams).toEqual(recorded.streams);
+  expect(again.results).toEqual(recorded.results);
+  await player.finish();
 });

@@ -34,8 +34,8 @@ interface CallFacets<V> {
   /** The stored form of its result, and back; default: tagged values. */
   readonly keep?: (value: V) => Promise<Json>;
   readonly restore?: (stored: Json | undefined) => V;
-  /** Told of the result that was played. */
-  readonly onPlayed?: (value: V) => void;
+  /** Told of the result that is played; resolves when the world has followed it. */
+  readonly onPlayed?: (value: V) => Promise<void> | undefined;
   /** For a read: what the world answers beyond the recording; `undefined`: nothing. */
   readonly fromWorld?: () => V | undefined;
 }
@@ -43,8 +43,8 @@ interface CallFacets<V> {
 /** What is particular to a watch. */
 interface WatchFacets<T extends AgentContract, E> {
   open(real: AgentClientTransport<T>, signal: AbortSignal): AsyncIterable<E>;
-  /** Told of each event that was played: a copy of its own. */
-  onPlayed(event: E): void;
+  /** Told of each event that is played, a copy of its own; resolves when the world has followed it. */
+  onPlayed(event: E): Promise<void> | undefined;
   fromWorld(): AsyncIterable<E> | undefined;
 }
 
@@ -107,7 +107,7 @@ export function agentTape<T extends AgentContract>(
     }
     if ("record" in decided) return record({ recording: decided.record });
     const value = await playCall(decided.play, name, thread, restore);
-    onPlayed?.(value);
+    await onPlayed?.(value);
     return value;
   }
 
@@ -121,9 +121,9 @@ export function agentTape<T extends AgentContract>(
     const become = (request: AgentRequest, decided: Claim | undefined): AsyncIterator<E, unknown> => {
       if (decided === undefined) return late(beyondWatch(request));
       if ("play" in decided)
-        return playWatch(decided.play, name, thread, signal, (again) => {
-          if (played !== undefined) facets.onPlayed(again());
-        });
+        return playWatch(decided.play, name, thread, signal, (again) =>
+          played === undefined ? undefined : facets.onPlayed(again()),
+        );
       return recordWatch(session, decided.record, request, (own) => facets.open(backend(), own), signal);
     };
     const beyondWatch = async (request: AgentRequest): Promise<AsyncIterator<E, unknown>> => {

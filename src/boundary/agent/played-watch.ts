@@ -8,18 +8,19 @@ import type { Play } from "../../engine/play.ts";
 import { CassetteInvalid, type WiretapeError } from "../../errors.ts";
 import { type AgentOperation, agentEvent } from "./agent-requests.ts";
 import { closableIterator } from "./closable-iterator.ts";
+import { reducerLoaded } from "./reducer-loaded.ts";
 
 /**
  * Plays a recorded watch: its events verbatim, each in its turn and behind its gate, then its end. A watch that the
- * program left stays open after its events until the program leaves it again. `publish` is told of each event that the
- * program is handed.
+ * program left stays open after its events until the program leaves it again. `publish` is told of each event
+ * before the program is handed it, and waited for.
  */
 export function playWatch<E extends { readonly type: string }>(
   play: Play,
   name: AgentOperation,
   thread: string | undefined,
   signal: AbortSignal | undefined,
-  publish: (read: () => E) => void,
+  publish: (read: () => E) => Promise<void> | undefined,
 ): AsyncIterableIterator<E, undefined> {
   const track = play.track as CallTrack;
   const { events = [], end, result, error } = track;
@@ -33,6 +34,7 @@ export function playWatch<E extends { readonly type: string }>(
     pending = undefined;
   };
   const pull = async (): Promise<IteratorResult<E, undefined>> => {
+    if (next === 0) await reducerLoaded();
     if (next === 0 && track.after !== undefined) await turn(0, "the answer", track.after);
     const frame = events[next];
     if (frame === undefined) return finish();
@@ -42,7 +44,7 @@ export function playWatch<E extends { readonly type: string }>(
     const read = (): E => eventOf(frame, track, next, play) as E;
     const event = read();
     play.note(agentEvent("frame", name, thread, event.type));
-    publish(read);
+    await publish(read);
     return { done: false, value: event };
   };
   const finish = async (): Promise<IteratorResult<E, undefined>> => {

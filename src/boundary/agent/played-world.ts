@@ -18,7 +18,8 @@ export interface PlayedWorld<T extends AgentContract = AgentContract> {
   manifest: AgentManifest | undefined;
   /** The URLs of files that were played. */
   readonly urls: Map<FileId, string | null>;
-  publish(threadId: ThreadId, event: PaiThreadTransportEvent<T>): void;
+  /** Resolves when it has been applied, or cannot be. */
+  publish(threadId: ThreadId, event: PaiThreadTransportEvent<T>): Promise<void>;
   publishHead(event: PaiThreadHeadEvent<T>): void;
   /** Resolves when everything that was published has been applied; rejects where a thread could not be followed. */
   settled(threadId?: ThreadId): Promise<void>;
@@ -56,6 +57,7 @@ export function createPlayedWorld<T extends AgentContract>(): PlayedWorld<T> {
         },
       );
       pending.set(threadId, applied);
+      return applied;
     },
     publishHead: (event) => world.publishHead(event),
     async settled(threadId) {

@@ -6,6 +6,7 @@ import type { Session } from "../../engine/session.ts";
 import { type AgentRequest, agentEvent } from "./agent-requests.ts";
 import { closableIterator } from "./closable-iterator.ts";
 import { beginRecordedCall } from "./recorded-call.ts";
+import { reducerLoaded } from "./reducer-loaded.ts";
 
 /**
  * Opens a watch for real and records it. An event is kept with the exact text in which it came, where it came as a
@@ -40,6 +41,7 @@ export function recordWatch<E extends { readonly type: string }>(
     let step: IteratorResult<E, unknown>;
     try {
       step = await items.next();
+      if (events.length === 0) await reducerLoaded();
       await session.turn();
     } catch (error) {
       await session.turn();

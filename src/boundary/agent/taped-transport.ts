@@ -1,9 +1,10 @@
-import type { AgentContract, FileRecord, ThreadId } from "../../agent/protocol.ts";
+import type { AgentContract, FileRecord } from "../../agent/protocol.ts";
 import type { AgentClientTransport, TransportSupports } from "../../agent/transport.ts";
 import type { Json } from "../../cassette/schema.ts";
 import { tagValue, untagValue } from "../../cassette/values.ts";
 import type { Session } from "../../engine/session.ts";
 import { agentTape, type TapedParts } from "./agent-tape.ts";
+import type { PlayedWorld } from "./played-world.ts";
 import { fileFrom, storedFile } from "./stored-file.ts";
 import { storedUpload } from "./stored-input.ts";
 
@@ -18,10 +19,12 @@ export function tapedTransport<T extends AgentContract>(
   const world = played?.world;
   const { call, watch } = agentTape<T>(session, parts);
   let supports: TransportSupports | undefined;
-  const seen =
-    (threadId: ThreadId) =>
-    (state: unknown): void =>
-      played?.publish(threadId, { type: "snapshot", state: structuredClone(state) as never });
+  const done = Promise.resolve();
+  /** What a world does at once. */
+  const follow = (change: (at: PlayedWorld<T>) => unknown): Promise<void> => {
+    if (played !== undefined) change(played);
+    return done;
+  };
 
   return {
     get supports() {
@@ -38,38 +41,36 @@ export function tapedTransport<T extends AgentContract>(
       call("renameThread", { ...input }, (real) => real.renameThread(input), {
         onPlayed: (head) => {
           const event = { type: "thread.head.changed", reason: "attributes", head: structuredClone(head) } as const;
-          played?.publish(input.threadId, event);
           played?.publishHead(structuredClone(event));
+          return played?.publish(input.threadId, event);
         },
       }),
     deleteThread: (threadId) =>
       call("deleteThread", { threadId }, (real) => real.deleteThread(threadId), {
         argument: threadId,
-        onPlayed: () => world?.remove(threadId),
+        onPlayed: () => follow(({ world }) => world.remove(threadId)),
       }),
     uploadFile: (input) =>
       call("uploadFile", { ...input }, (real) => real.uploadFile(input), {
         stored: () => storedUpload(input),
-        onPlayed: (file) => void world?.files.add(file, input.body),
+        onPlayed: (file) => follow(({ world }) => world.files.add(file, input.body)),
       }),
     getThreadState: (threadId) =>
       call("getThreadState", { threadId }, (real) => real.getThreadState(threadId), {
         argument: threadId,
-        onPlayed: seen(threadId),
+        onPlayed: (state) => played?.publish(threadId, { type: "snapshot", state: structuredClone(state) }),
         fromWorld: () => world?.state(threadId),
       }),
     listThreads: () =>
       call("listThreads", {}, (real) => real.listThreads(), {
         argument: undefined,
-        onPlayed: (heads) => played?.publishHead({ type: "snapshot", heads: structuredClone(heads) }),
+        onPlayed: (heads) => follow((at) => at.publishHead({ type: "snapshot", heads: structuredClone(heads) })),
         fromWorld: () => world?.heads(),
       }),
     getManifest: () =>
       call("getManifest", {}, (real) => real.getManifest(), {
         argument: undefined,
-        onPlayed: (manifest) => {
-          if (played !== undefined) played.manifest = structuredClone(manifest);
-        },
+        onPlayed: (manifest) => follow((at) => (at.manifest = structuredClone(manifest))),
         fromWorld: () => structuredClone(played?.manifest),
       }),
     readFile: (fileId) =>
@@ -80,13 +81,13 @@ export function tapedTransport<T extends AgentContract>(
           const { file, body } = stored as { readonly [key: string]: Json };
           return { file: untagValue(file as Json) as FileRecord, body: fileFrom(body) };
         },
-        onPlayed: ({ file, body }) => void world?.files.add(file, body),
+        onPlayed: ({ file, body }) => follow(({ world }) => world.files.add(file, body)),
         fromWorld: () => world?.files.get(fileId),
       }),
     createFileUrl: (fileId) =>
       call("createFileUrl", { fileId }, (real) => real.createFileUrl(fileId), {
         argument: fileId,
-        onPlayed: (url) => void played?.urls.set(fileId, url),
+        onPlayed: (url) => follow(({ urls }) => urls.set(fileId, url)),
         fromWorld: () => played?.urls.get(fileId) ?? null,
       }),
     watchThread: (threadId, { includeInitial = true, signal } = {}) =>
@@ -98,7 +99,7 @@ export function tapedTransport<T extends AgentContract>(
     watchThreadHeads: ({ signal } = {}) =>
       watch("watchThreadHeads", {}, signal, {
         open: (real, own) => real.watchThreadHeads({ signal: own }),
-        onPlayed: (event) => played?.publishHead(event),
+        onPlayed: (event) => follow((at) => at.publishHead(event)),
         fromWorld: () => world?.watchHeads(signal === undefined ? {} : { signal }),
       }),
   };

@@ -88,10 +88,10 @@ function recordResponse(
       ),
     );
   }
-  const at = recording.elapsed();
   const headers: StoredHeaders = [...response.headers];
   const { status, statusText: reason, redirected } = response;
   recording.delivered({ kind: "response", boundary: "http", status });
+  const at = recording.elapsed();
   const chunks: Chunk[] = [];
   const media = response.headers.get("content-type") ?? undefined;
   const finalUrl = response.url === "" ? url : withoutFragment(response.url);
@@ -151,8 +151,8 @@ function recordStream(
         return;
       }
     } catch (error) {
-      const at = recording.elapsed();
       const after = recording.delivered({ kind: "close", boundary: "http" });
+      const at = recording.elapsed();
       if (signal?.aborted === true) complete({ at, by: "client" });
       else complete({ at, ...(after === undefined ? {} : { after }), error: errorToStored(error) });
       throw error;
