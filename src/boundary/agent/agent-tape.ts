@@ -3,6 +3,7 @@ import type { AgentClientTransport } from "../../agent/transport.ts";
 import type { Json } from "../../cassette/schema.ts";
 import { tagValue, untagValue } from "../../cassette/values.ts";
 import type { Admission, Claim, Session } from "../../engine/session.ts";
+import type { WiretapeError } from "../../errors.ts";
 import { type AgentOperation, type AgentRequest, agentRequests } from "./agent-requests.ts";
 import { closableIterator } from "./closable-iterator.ts";
 import { playCall } from "./played-call.ts";
@@ -82,6 +83,15 @@ export function agentTape<T extends AgentContract>(
   /** What the world cannot answer either is a request beyond the recording. */
   const beyond = (request: AgentRequest): Claim | Promise<Claim> => session.admit().claim(agentRequests, request);
 
+  /** Everything that was played so far is in the world. Where that cannot be, its answer would be wrong. */
+  const caughtUp = async (thread: ThreadId | undefined): Promise<void> => {
+    try {
+      await played?.settled(thread);
+    } catch (error) {
+      throw session.fail(error as WiretapeError);
+    }
+  };
+
   async function call<V>(
     name: AgentOperation,
     input: CallInput,
@@ -100,7 +110,7 @@ export function agentTape<T extends AgentContract>(
     const claimed = claim(admission, request, readsWorld && fromWorld !== undefined);
     let decided = claimed instanceof Promise ? await claimed : claimed;
     if (decided === undefined) {
-      await played?.settled(thread);
+      await caughtUp(thread);
       const answer = fromWorld?.();
       if (answer !== undefined) return answer;
       decided = await beyond(request);
@@ -127,7 +137,7 @@ export function agentTape<T extends AgentContract>(
       return recordWatch(session, decided.record, request, (own) => facets.open(backend(), own), signal);
     };
     const beyondWatch = async (request: AgentRequest): Promise<AsyncIterator<E, unknown>> => {
-      await played?.settled(thread);
+      await caughtUp(thread);
       const events = facets.fromWorld();
       return events === undefined ? become(request, await beyond(request)) : copies(events);
     };

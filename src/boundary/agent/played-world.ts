@@ -1,14 +1,8 @@
 import { inspectWorld, type MockInspectionController } from "../../agent/mock-inspect.ts";
-import type {
-  AgentContract,
-  AgentManifest,
-  FileId,
-  PaiThreadHeadEvent,
-  PaiThreadTransportEvent,
-  ThreadId,
-} from "../../agent/protocol.ts";
+import type { AgentContract, AgentManifest, FileId, PaiThreadTransportEvent, ThreadId } from "../../agent/protocol.ts";
 import { keepEventText, rawEventText } from "../../agent/sse-events.ts";
 import { createWorld, type World } from "../../agent/world.ts";
+import { CassetteInvalid } from "../../errors.ts";
 
 /** The world that a replay's played events and results make: what it shows, and what it answers beyond the recording. */
 export interface PlayedWorld<T extends AgentContract = AgentContract> {
@@ -18,23 +12,37 @@ export interface PlayedWorld<T extends AgentContract = AgentContract> {
   manifest: AgentManifest | undefined;
   /** The URLs of files that were played. */
   readonly urls: Map<FileId, string | null>;
-  /** Resolves when it has been applied, or cannot be. */
+  /** Changes the world by what is played. Resolves when that is done, or cannot be: then `settled` and `inspect` say so. */
+  follow(threadId: ThreadId | undefined, change: () => unknown): Promise<void>;
+  /** Publishes an event to the world. Resolves as `follow` does. */
   publish(threadId: ThreadId, event: PaiThreadTransportEvent<T>): Promise<void>;
-  publishHead(event: PaiThreadHeadEvent<T>): void;
-  /** Resolves when everything that was published has been applied; rejects where a thread could not be followed. */
-  settled(threadId?: ThreadId): Promise<void>;
+  /** Resolves when everything that was played has been followed; rejects where it could not be. */
+  settled(threadId: ThreadId | undefined): Promise<void>;
 }
 
 /** A world in which nothing was played yet. */
 export function createPlayedWorld<T extends AgentContract>(): PlayedWorld<T> {
   const world = createWorld<T>();
-  const pending = new Map<ThreadId, Promise<void>>();
-  const faults = new Map<ThreadId, Error>();
-  const following = (threadId: ThreadId | undefined): void => {
-    const [fault] = threadId === undefined ? faults.values() : [faults.get(threadId)];
+  const pending = new Map<ThreadId | undefined, Promise<void>>();
+  const faults = new Map<ThreadId | undefined, CassetteInvalid>();
+  const refuseUnknown = (threadId: ThreadId | undefined): void => {
+    const fault = faults.get(threadId);
     if (fault !== undefined) throw fault;
   };
   const inspected = inspectWorld(world);
+
+  // A cassette may hold less than a world needs (it may be written by hand): it plays, and only its world is not known.
+  async function follow(threadId: ThreadId | undefined, change: () => unknown): Promise<void> {
+    try {
+      await change();
+    } catch (cause) {
+      faults.set(threadId, unfollowed(threadId, cause));
+    }
+  }
+  const inLine = (threadId: ThreadId | undefined, followed: Promise<void>): Promise<void> => {
+    pending.set(threadId, followed);
+    return followed;
+  };
   return {
     world,
     manifest: undefined,
@@ -42,35 +50,34 @@ export function createPlayedWorld<T extends AgentContract>(): PlayedWorld<T> {
     inspect: {
       ...inspected,
       thread(threadId) {
-        following(threadId);
+        refuseUnknown(threadId);
         return inspected.thread(threadId);
       },
     },
-    publish(threadId, event) {
-      // A cassette may hold less than a state (it may be written by hand): it plays, and only its world is not known.
-      const applied = world.publish(threadId, event).then(
-        (taken) => {
-          if (taken && event.type === "snapshot") faults.delete(threadId);
-        },
-        (cause: unknown) => {
-          faults.set(threadId, unfollowed(threadId, event.type, cause));
-        },
-      );
-      pending.set(threadId, applied);
-      return applied;
-    },
-    publishHead: (event) => world.publishHead(event),
+    follow: (threadId, change) => inLine(threadId, follow(threadId, change)),
+    publish: (threadId, event) =>
+      inLine(
+        threadId,
+        follow(threadId, async () => {
+          const taken = await world.publish(threadId, event);
+          if (event.type !== "snapshot") return;
+          if (taken) faults.delete(threadId); // all is known again
+          else if (!world.has(threadId)) throw new Error("the snapshot is not whole");
+        }),
+      ),
     async settled(threadId) {
-      await (threadId === undefined ? Promise.all(pending.values()) : pending.get(threadId));
-      following(threadId);
+      await pending.get(threadId);
+      refuseUnknown(threadId);
     },
   };
 }
 
-function unfollowed(threadId: ThreadId, type: string, cause: unknown): Error {
+function unfollowed(threadId: ThreadId | undefined, cause: unknown): CassetteInvalid {
   const why = cause instanceof Error ? cause.message : String(cause);
-  return new Error(
-    `The state of thread ${threadId} is not known: an event ${type} was played that a world cannot apply (${why}).\n  next      give the event in the cassette all of its fields, or do not look at the world of this replay`,
+  const what = threadId === undefined ? "The lists and files of this replay are" : `The state of thread ${threadId} is`;
+  return new CassetteInvalid(
+    `${what} not known: something was played that a world cannot apply (${why}).\n  next      give it all of its fields in the cassette, or do not look at the world of this replay`,
+    threadId === undefined ? {} : { thread: threadId },
     { cause },
   );
 }

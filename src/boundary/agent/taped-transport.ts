@@ -19,12 +19,9 @@ export function tapedTransport<T extends AgentContract>(
   const world = played?.world;
   const { call, watch } = agentTape<T>(session, parts);
   let supports: TransportSupports | undefined;
-  const done = Promise.resolve();
-  /** What a world does at once. */
-  const follow = (change: (at: PlayedWorld<T>) => unknown): Promise<void> => {
-    if (played !== undefined) change(played);
-    return done;
-  };
+  /** What of the world belongs to no thread. */
+  const follow = (change: (at: PlayedWorld<T>) => unknown): Promise<void> | undefined =>
+    played?.follow(undefined, () => change(played));
 
   return {
     get supports() {
@@ -39,16 +36,16 @@ export function tapedTransport<T extends AgentContract>(
     writeToolData: (input) => call("writeToolData", { ...input }, (real) => real.writeToolData(input)),
     renameThread: (input) =>
       call("renameThread", { ...input }, (real) => real.renameThread(input), {
-        onPlayed: (head) => {
-          const event = { type: "thread.head.changed", reason: "attributes", head: structuredClone(head) } as const;
-          played?.publishHead(structuredClone(event));
-          return played?.publish(input.threadId, event);
+        onPlayed: async (head) => {
+          const event = { type: "thread.head.changed", reason: "attributes", head } as const;
+          await follow(({ world }) => world.publishHead(structuredClone(event)));
+          await played?.publish(input.threadId, structuredClone(event));
         },
       }),
     deleteThread: (threadId) =>
       call("deleteThread", { threadId }, (real) => real.deleteThread(threadId), {
         argument: threadId,
-        onPlayed: () => follow(({ world }) => world.remove(threadId)),
+        onPlayed: () => played?.follow(threadId, () => played.world.remove(threadId)),
       }),
     uploadFile: (input) =>
       call("uploadFile", { ...input }, (real) => real.uploadFile(input), {
@@ -64,7 +61,8 @@ export function tapedTransport<T extends AgentContract>(
     listThreads: () =>
       call("listThreads", {}, (real) => real.listThreads(), {
         argument: undefined,
-        onPlayed: (heads) => follow((at) => at.publishHead({ type: "snapshot", heads: structuredClone(heads) })),
+        onPlayed: (heads) =>
+          follow(({ world }) => world.publishHead({ type: "snapshot", heads: structuredClone(heads) })),
         fromWorld: () => world?.heads(),
       }),
     getManifest: () =>
@@ -99,7 +97,7 @@ export function tapedTransport<T extends AgentContract>(
     watchThreadHeads: ({ signal } = {}) =>
       watch("watchThreadHeads", {}, signal, {
         open: (real, own) => real.watchThreadHeads({ signal: own }),
-        onPlayed: (event) => follow((at) => at.publishHead(event)),
+        onPlayed: (event) => follow(({ world }) => world.publishHead(event)),
         fromWorld: () => world?.watchHeads(signal === undefined ? {} : { signal }),
       }),
   };
