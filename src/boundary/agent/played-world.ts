@@ -61,8 +61,8 @@ export function createPlayedWorld<T extends AgentContract>(): PlayedWorld<T> {
         follow(threadId, async () => {
           const taken = await world.publish(threadId, event);
           if (event.type !== "snapshot") return;
+          if (!taken && !world.has(threadId)) throw new Error("the snapshot is not whole");
           if (taken) faults.delete(threadId); // all is known again
-          else if (!world.has(threadId)) throw new Error("the snapshot is not whole");
         }),
       ),
     async settled(threadId) {
