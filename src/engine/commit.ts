@@ -1,7 +1,8 @@
 import { appendTracks } from "../cassette/edit.ts";
 import { parseCassette } from "../cassette/parse.ts";
 import type { Redactor } from "../cassette/redact/redactor.ts";
-import { scanForSecrets } from "../cassette/redact/scan.ts";
+import { compileRules, type RedactOptions } from "../cassette/redact/rules.ts";
+import { type ScanOptions, scanForSecrets } from "../cassette/redact/scan.ts";
 import type { Cassette, Match } from "../cassette/schema.ts";
 import { formatSealed } from "../cassette/seal.ts";
 import type { CassetteStore } from "../cassette/store.ts";
@@ -44,13 +45,7 @@ export function recordingHead(facts: RecordingFacts, redactor: Redactor): Omit<C
 }
 
 /** Prints a recording and proves it: every payload reads back as it was seen, and no secret is in the text. */
-export function provenText(
-  recorder: Recorder,
-  facts: RecordingFacts,
-  redactor: Redactor,
-  platform: Platform,
-  waive: readonly string[],
-): string {
+export function provenText(recorder: Recorder, facts: RecordingFacts, redactor: Redactor, scan: ScanOptions): string {
   const settled = recorder.settled;
   const tracks = settled.map(({ track }) => track);
   let text: string;
@@ -79,13 +74,19 @@ export function provenText(
       );
     }
   }
-  refuseSecrets(text, facts.display, platform, waive);
+  refuseSecrets(text, facts.display, scan);
   return text;
 }
 
+/** What the final scan looks for: what the deck's redactor was told of, and what it found in the environment. */
+export function finalScan(redact: RedactOptions | undefined, environment: Platform["environment"]): ScanOptions {
+  const { values, waived } = compileRules(redact);
+  return { environment, values, waive: [...waived] };
+}
+
 /** The final scan: throws `SecretFound` where the text still holds what looks like a secret. */
-export function refuseSecrets(text: string, display: string, platform: Platform, waive: readonly string[]): void {
-  const findings = scanForSecrets(text, { environment: platform.environment, waive });
+function refuseSecrets(text: string, display: string, scan: ScanOptions): void {
+  const findings = scanForSecrets(text, scan);
   if (findings.length === 0) return;
   const places = findings.map(({ rule, line, column }) => `line ${line}, column ${column}: looks like ${rule}`);
   throw new SecretFound(

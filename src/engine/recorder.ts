@@ -150,7 +150,7 @@ export class Recorder {
   setVar(name: string, value: Json): void {
     const redacted = this.#parts.redactor.json(value, VARS);
     this.#vars.set(name, redacted);
-    if (!this.#takeOut()) this.#parts.journal?.append(JSON.stringify({ var: name, value: redacted }));
+    if (!this.#takeOut()) this.#append(variableLine(name, redacted));
   }
 
   get vars(): Readonly<Record<string, Json>> | undefined {
@@ -179,7 +179,7 @@ export class Recorder {
     if (slot.settled !== undefined) return; // the deck ended first, and said how the track ended
     // Redaction sees the whole track before anything of it is framed or journalled.
     slot.settled = this.#framed(this.#parts.redactor.track(draft, slot.recording.id));
-    if (!this.#takeOut()) this.#journal(slot.settled);
+    if (!this.#takeOut()) this.#append(journalLine(slot.settled));
   }
 
   /** Takes secrets that were learned late out of what was recorded before; whether the journal was written anew. */
@@ -213,11 +213,9 @@ export class Recorder {
     return true;
   }
 
-  #journal(settled: Settled): void {
+  #append(line: string): void {
     const { journal, clean } = this.#parts;
-    if (journal === undefined) return;
-    const line = journalLine(settled);
-    if (clean(line)) journal.append(line); // the same scan will refuse to commit, and say where
+    if (journal !== undefined && clean(line)) journal.append(line); // the same scan will refuse to commit, and say where
   }
 
   #framed(draft: TrackDraft): Settled {
@@ -233,13 +231,15 @@ export class Recorder {
   }
 
   #journalLines(): string[] {
-    return [
-      JSON.stringify(this.#parts.header),
-      ...[...this.#vars].map(([name, value]) => JSON.stringify({ var: name, value })),
-      ...this.settled.map(journalLine).filter(this.#parts.clean),
+    const lines = [
+      ...[...this.#vars].map(([name, value]) => variableLine(name, value)),
+      ...this.settled.map(journalLine),
     ];
+    return [JSON.stringify(this.#parts.header), ...lines.filter(this.#parts.clean)];
   }
 }
+
+const variableLine = (name: string, value: Json): string => JSON.stringify({ var: name, value });
 
 // Sidecar files are written when the cassette is: until then the journal holds their bytes itself.
 function journalLine({ draft, track }: Settled): string {

@@ -13,7 +13,7 @@ import {
   type WiretapeError,
   type WiretapeErrorCode,
 } from "../errors.ts";
-import { parkRecording, provenText, type RecordingFacts, writeRecording } from "./commit.ts";
+import { finalScan, parkRecording, provenText, type RecordingFacts, writeRecording } from "./commit.ts";
 import { type Deck, type DeckReport, finishedError, Violations } from "./deck.ts";
 import type { Matcher } from "./identity.ts";
 import { enter } from "./ledger.ts";
@@ -292,7 +292,8 @@ export class RunningDeck implements Deck {
     const violated = this.#violations.open.length > 0;
     let keepJournal = true;
     try {
-      const text = provenText(recorder, facts as RecordingFacts, redactor, platform, options.redact?.waive ?? []);
+      const scan = finalScan(options.redact, platform.environment);
+      const text = provenText(recorder, facts as RecordingFacts, redactor, scan);
       if (outcome === "failed" || violated) {
         const empty = store === undefined || recorder.settled.length === 0;
         const parked = empty ? undefined : await parkRecording(store, name, text, recorder);

@@ -4,7 +4,7 @@ import { scanForSecrets } from "../cassette/redact/scan.ts";
 import type { Sidecar } from "../cassette/schema.ts";
 import { trackStates } from "../cassette/seal.ts";
 import { CassetteExists, CassetteMissing, OptionInvalid, SealBroken } from "../errors.ts";
-import { type RecordingFacts, recordingHead } from "./commit.ts";
+import { finalScan, type RecordingFacts, recordingHead } from "./commit.ts";
 import type { Deck } from "./deck.ts";
 import { createMatcher } from "./identity.ts";
 import { askedMode } from "./mode.ts";
@@ -66,7 +66,7 @@ export async function startDeck(place: DeckPlace, options: DeckOptions, platform
         schema: place.schema,
         base: base?.text,
       };
-      const waive = options.redact?.waive ?? [];
+      const scan = finalScan(options.redact, platform.environment);
       const journal = await store?.journal(name);
       const recorder = new Recorder({
         clock: options.clock ?? platform.clock,
@@ -77,7 +77,7 @@ export async function startDeck(place: DeckPlace, options: DeckOptions, platform
         firstNumber: base === undefined ? 1 : 1 + lastNumber(base),
         gates: options.gates ?? "causal",
         sidecarFolder: `${name.slice(name.lastIndexOf("/") + 1).replace(/\.cassette\.json$/, "")}.files`,
-        clean: (line) => scanForSecrets(line, { environment: platform.environment, waive }).length === 0,
+        clean: (line) => scanForSecrets(line, scan).length === 0,
       });
       const replace = asked.mode === "rerecord" || base !== undefined;
       const mode = base === undefined ? "record" : "extend";

@@ -38,6 +38,12 @@ export interface PatternRule {
   readonly pattern: RegExp;
 }
 
+/** A value that the caller called secret outright. */
+export interface NamedValue {
+  readonly rule: string;
+  readonly value: string;
+}
+
 /** The rules that are in force. Names of places are in lower case. */
 export interface Rules {
   readonly headers: ReadonlyMap<string, string>;
@@ -45,7 +51,7 @@ export interface Rules {
   readonly keys: ReadonlyMap<string, string>;
   readonly cookies: ReadonlyMap<string, string>;
   readonly patterns: readonly PatternRule[];
-  readonly values: readonly { readonly rule: string; readonly value: string }[];
+  readonly values: readonly NamedValue[];
   readonly waived: ReadonlySet<string>;
 }
 

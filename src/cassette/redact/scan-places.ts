@@ -58,7 +58,7 @@ function cookiePairs(name: string, value: string): readonly string[] {
   );
 }
 
-function inHeaders(text: string, allowed: ReadonlySet<string>): RawFinding[] {
+function inHeaders(text: string): RawFinding[] {
   const found: RawFinding[] = [];
   for (const list of text.matchAll(headers)) {
     pair.lastIndex = list.index + list[0].length;
@@ -68,7 +68,7 @@ function inHeaders(text: string, allowed: ReadonlySet<string>): RawFinding[] {
       const [, name = "", value = ""] = match;
       const offset = text.indexOf("[", at);
       const lower = name.toLowerCase();
-      const open = (part: string): boolean => !harmless.test(part) && !allowed.has(part);
+      const open = (part: string): boolean => !harmless.test(part);
       if (lower === "cookie" || lower === "set-cookie") {
         if (cookiePairs(lower, value).some(open)) found.push({ rule: "cookie", offset });
         continue;
@@ -80,11 +80,10 @@ function inHeaders(text: string, allowed: ReadonlySet<string>): RawFinding[] {
   return found;
 }
 
-function matches(text: string, expression: RegExp, list: typeof names, allowed: ReadonlySet<string>): RawFinding[] {
+function matches(text: string, expression: RegExp, list: typeof names): RawFinding[] {
   const found: RawFinding[] = [];
   for (const match of text.matchAll(expression)) {
-    const value = match.at(-1) ?? "";
-    if (harmless.test(value) || allowed.has(value)) continue;
+    if (harmless.test(match.at(-1) ?? "")) continue;
     // The quotes of a key are escaped alike: as often as JSON lies within JSON.
     const quoting = match.groups?.escape ?? "";
     if (!text.endsWith(quoting, match.index)) continue;
@@ -94,10 +93,6 @@ function matches(text: string, expression: RegExp, list: typeof names, allowed: 
 }
 
 /** Where the value of a credential stands that is no pseudonym. */
-export function credentialValues(text: string, allowed: ReadonlySet<string>): RawFinding[] {
-  return [
-    ...inHeaders(text, allowed),
-    ...matches(text, key, names, allowed),
-    ...matches(text, parameter, [...names, ...signatures], allowed),
-  ];
+export function credentialValues(text: string): RawFinding[] {
+  return [...inHeaders(text), ...matches(text, key, names), ...matches(text, parameter, [...names, ...signatures])];
 }

@@ -1,7 +1,9 @@
-import { decodeBase64, decodeLatin1, encodeBase64, encodeUtf8 } from "../../wire/bytes.ts";
+import { decodeBase64, decodeLatin1, decodeUtf8, encodeBase64, encodeUtf8 } from "../../wire/bytes.ts";
 import { secretsOfEnvironment } from "./environment.ts";
+import type { NamedValue } from "./rules.ts";
 import { credentialValues } from "./scan-places.ts";
 import { type RawFinding, tokenShapes } from "./scan-shapes.ts";
+import { shortestSearched } from "./values.ts";
 
 /** Something that looks like a secret: where it is and of which kind, never what it is. */
 export interface SecretFinding {
@@ -14,11 +16,12 @@ export interface SecretFinding {
 }
 
 export interface ScanOptions {
+  /** Where the values of variables whose names say "secret" are taken from. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Values that the caller called secret, and the rules that did. */
+  readonly values?: readonly NamedValue[];
   /** Names of rules that have their peace. */
   readonly waive?: readonly string[];
-  /** Values that may stay: known examples. */
-  readonly allow?: readonly string[];
 }
 
 /**
@@ -28,18 +31,16 @@ export interface ScanOptions {
  * believed.
  */
 export function scanForSecrets(text: string, options: ScanOptions = {}): SecretFinding[] {
-  const { environment, waive = [], allow = [] } = options;
-  const waived = new Set(waive);
-  const allowed = new Set(allow);
-  const found: RawFinding[] = [...credentialValues(text, allowed), ...tokenShapes(text, allowed)];
-  const values = environment === undefined ? [] : spelledSecrets(environment);
-  if (!waived.has("environment")) found.push(...spelledValues(text, values));
+  const waived = new Set(options.waive);
+  const spellings = spellingsOfOptions(options);
+  const found: RawFinding[] = [...credentialValues(text), ...tokenShapes(text), ...spelledValues(text, spellings)];
   for (const { 1: encoded, index } of text.matchAll(/"(?:base64|\$bytes)": ?"([A-Za-z\d+/]{16,}={0,2})"/g)) {
     const bytes = decodeBase64(encoded!);
     if (bytes === undefined) continue;
     const inside = decodeLatin1(bytes);
-    const hits = [...tokenShapes(inside, allowed), ...(waived.has("environment") ? [] : spelledValues(inside, values))];
-    for (const { rule } of hits) found.push({ rule, offset: index });
+    for (const { rule } of [...tokenShapes(inside), ...spelledValues(inside, spellings)]) {
+      found.push({ rule, offset: index });
+    }
   }
   return inOrder(
     text,
@@ -67,28 +68,37 @@ function inOrder(text: string, found: readonly RawFinding[]): SecretFinding[] {
 }
 
 interface Spelling {
+  readonly rule: string;
   readonly text: string;
-  /** A plain word counts only where no letter or digit touches it. */
-  readonly word: boolean;
+  /** It counts only where no letter or digit touches it: it could be a part of a word or of a digest. */
+  readonly bounded: boolean;
 }
 
-// The environment of a process is one object, and every line of a journal is scanned with it.
+// Every line of a journal is scanned with the same values.
 const spelled = new WeakMap<object, readonly Spelling[]>();
 
-function spelledSecrets(environment: NonNullable<ScanOptions["environment"]>): readonly Spelling[] {
-  let spellings = spelled.get(environment);
-  if (spellings === undefined) {
-    spellings = secretsOfEnvironment(environment).flatMap(spellingsOf);
-    spelled.set(environment, spellings);
-  }
+function spellingsOnce(source: object, valuesOf: () => readonly NamedValue[]): readonly Spelling[] {
+  let spellings = spelled.get(source);
+  if (spellings === undefined) spelled.set(source, (spellings = valuesOf().flatMap(spellingsOf)));
   return spellings;
 }
 
-function spellingsOf(secret: string): Spelling[] {
-  const escaped = JSON.stringify(secret).slice(1, -1);
-  const twice = JSON.stringify(escaped).slice(1, -1);
-  const percent = encodeURIComponent(secret);
-  const bytes = encodeUtf8(secret);
+function spellingsOfOptions({ environment = {}, values = [] }: ScanOptions): readonly Spelling[] {
+  const ofEnvironment = (): NamedValue[] =>
+    secretsOfEnvironment(environment).map((value) => ({ rule: "environment", value }));
+  return [...spellingsOnce(environment, ofEnvironment), ...spellingsOnce(values, () => values)];
+}
+
+function spellingsOf({ rule, value }: NamedValue): Spelling[] {
+  const word = /^(?:[A-Z]?[a-z]+|[A-Z]+|\d+)$/.test(value);
+  const short = value.length < shortestSearched;
+  if (word && short) return []; // "text" is a key of every cassette, 4711 a time or a size
+  const bytes = encodeUtf8(value);
+  const latin1 = decodeLatin1(bytes); // as a header shows it
+  const escaped = [value, latin1].map((text) => JSON.stringify(text).slice(1, -1));
+  const twice = escaped.map((text) => JSON.stringify(text).slice(1, -1));
+  const percent = encodeURIComponent(decodeUtf8(bytes) ?? latin1); // what has no UTF-8 it would throw at
+  const lower = percent.replace(/%../g, (byte) => byte.toLowerCase());
   const base64 = [0, 1, 2].map((before) => {
     const padded = new Uint8Array(before + bytes.length);
     padded.set(bytes, before);
@@ -96,19 +106,25 @@ function spellingsOf(secret: string): Spelling[] {
     const whole = encodeBase64(padded).slice(before === 0 ? 0 : before + 1);
     return whole.replace(/=+$/, "").slice(0, -1);
   });
-  const word = /^(?:[A-Z]?[a-z]+|[A-Z]+|\d+)$/.test(secret);
+  const urlSafe = base64.map((text) => text.replaceAll("+", "-").replaceAll("/", "_"));
   return [
-    ...[...new Set([secret, escaped, twice, percent, percent.toLowerCase()])].map((text) => ({ text, word })),
-    ...base64.filter((text) => text.length >= 8).map((text) => ({ text, word: false })),
+    ...[...new Set([value, latin1, ...escaped, ...twice, percent, lower])].map((text) => ({
+      rule,
+      text,
+      bounded: word || short,
+    })),
+    ...[...new Set([...base64, ...urlSafe])]
+      .filter((text) => text.length >= shortestSearched)
+      .map((text) => ({ rule, text, bounded: false })),
   ];
 }
 
 function spelledValues(text: string, spellings: readonly Spelling[]): RawFinding[] {
   const found: RawFinding[] = [];
-  for (const { text: spelling, word } of spellings) {
+  for (const { rule, text: spelling, bounded } of spellings) {
     for (let at = text.indexOf(spelling); at >= 0; at = text.indexOf(spelling, at + spelling.length)) {
       const touched = /[A-Za-z\d]/.test(`${text[at - 1] ?? ""}${text[at + spelling.length] ?? ""}`);
-      if (!word || !touched) found.push({ rule: "environment", offset: at });
+      if (!bounded || !touched) found.push({ rule, offset: at });
     }
   }
   return found;

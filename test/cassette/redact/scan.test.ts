@@ -67,8 +67,37 @@ describe("what the scan sees", () => {
     expect(scanForSecrets(text)).toEqual([{ rule: "password", line: 2, column: 13 }]);
   });
 
-  it("takes the word of the caller for values that may stay", () => {
-    expect(rules({ json: { password: "hunter2" } }, { allow: ["hunter2"] })).toEqual([]);
+  it("values that the caller named, in each spelling, by the rules that named them", () => {
+    const value = 'tü/n"t 1234+';
+    const values = [
+      { rule: "tenant", value },
+      { rule: "value", value: "p@ss" },
+    ];
+    const bytes = Buffer.from(value);
+    for (const text of [
+      value,
+      bytes.toString("latin1"),
+      encodeURIComponent(value),
+      encodeURIComponent(value).replace(/%../g, (byte) => byte.toLowerCase()),
+      JSON.stringify(value),
+      ...["", "a", "ab"].flatMap((before) => {
+        const padded = Buffer.concat([Buffer.from(before), bytes, Buffer.from("c")]);
+        return [padded.toString("base64"), padded.toString("base64url")];
+      }),
+    ]) {
+      expect(new Set(rules({ text }, { values })), text).toEqual(new Set(["tenant"]));
+      expect(rules({ text }, { values, waive: ["tenant"] })).toEqual([]);
+    }
+    expect(rules({ base64: Buffer.concat([Buffer.from([0xff, 0]), bytes]).toString("base64") }, { values })).toContain(
+      "tenant",
+    );
+    expect(rules({ text: "the p@ss." }, { values })).toEqual(["value"]);
+    expect(rules({ text: "the p@ssage, and REDACTED-value-1" }, { values })).toEqual([]);
+  });
+
+  it("no short word or number in the keys, times and digests of the file", () => {
+    const values = ["text", "4711", "a1B2"].map((value) => ({ rule: "value", value }));
+    expect(rules({ at: 4711, text: "", seal: { t1: "q3Zxa1B2Q3Zx" } }, { values })).toEqual([]);
   });
 });
 
