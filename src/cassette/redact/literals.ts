@@ -20,6 +20,8 @@ interface Entry<T> {
 }
 
 const maxWindow = 32;
+/** By so many of their last characters literals are told apart before they are compared. */
+const maxTail = 4;
 const blocks = 1 << 14;
 
 // The case bit is set in both characters: "A" and "a" share a block, and so do some others, which the comparison tells apart.
@@ -29,7 +31,7 @@ export function createLiterals<T>(options: { ignoreCase?: boolean } = {}): Liter
   const ignoreCase = options.ignoreCase ?? false;
   const entries: Entry<T>[] = [];
   const shifts = new Uint8Array(blocks);
-  const buckets = new Array<Entry<T>[] | undefined>(blocks).fill(undefined);
+  const byTail = new Map<number, Entry<T>[]>();
   let window = maxWindow;
 
   function index(entry: Entry<T>): void {
@@ -38,8 +40,19 @@ export function createLiterals<T>(options: { ignoreCase?: boolean } = {}): Liter
     for (let i = 1; i < window; i++) {
       const at = block(literal.charCodeAt(first + i - 1), literal.charCodeAt(first + i));
       shifts[at] = Math.min(shifts[at]!, window - 1 - i);
-      if (i === window - 1) (buckets[at] ??= []).push(entry);
     }
+    const tail = tailBefore(literal, literal.length);
+    const others = byTail.get(tail);
+    if (others === undefined) byTail.set(tail, [entry]);
+    else others.push(entry);
+  }
+
+  /** The characters before an offset as one number, the case bit set. */
+  function tailBefore(text: string, end: number): number {
+    let tail = 0;
+    for (let i = Math.max(0, end - Math.min(window, maxTail)); i < end; i++)
+      tail = (tail << 7) | ((text.charCodeAt(i) | 32) & 127);
+    return tail;
   }
 
   function matches(text: string, literal: string, start: number): boolean {
@@ -64,7 +77,7 @@ export function createLiterals<T>(options: { ignoreCase?: boolean } = {}): Liter
       if (literal.length >= window) return index(entry);
       window = literal.length;
       shifts.fill(window - 1);
-      buckets.fill(undefined);
+      byTail.clear();
       for (const each of entries) index(each);
     },
     each(text, visit) {
@@ -79,7 +92,9 @@ export function createLiterals<T>(options: { ignoreCase?: boolean } = {}): Liter
           continue;
         }
         i++;
-        for (const { literal, value } of buckets[at]!) {
+        const candidates = byTail.get(tailBefore(text, i));
+        if (candidates === undefined) continue;
+        for (const { literal, value } of candidates) {
           if (matches(text, literal, i - literal.length)) visit(value, i - literal.length, i);
         }
       }

@@ -20,16 +20,21 @@ const base = 0x01000193;
 /** What the first character of a run counts in its hash. */
 const leading = Array.from({ length: runLength - 1 }).reduce((power: number) => Math.imul(power, base), 1);
 
-/** Visits the hash of each run of the text until one is refused; whether none was. */
-function everyRun(text: string, visit: (hash: number) => boolean): boolean {
+function eachRun(text: string, visit: (hash: number) => void): void {
   let rolling = 0;
   for (let i = 0; i < text.length; i++) {
     if (i >= runLength) rolling = (rolling - Math.imul(text.charCodeAt(i - runLength), leading)) | 0;
     rolling = (Math.imul(rolling, base) + text.charCodeAt(i)) | 0;
     // The low bits of the sum depend on few characters: mixed, all bits depend on all.
-    if (i >= runLength - 1 && !visit(Math.imul(rolling ^ (rolling >>> 15), 0x9e3779b1) >>> 7)) return false;
+    if (i >= runLength - 1) visit(Math.imul(rolling ^ (rolling >>> 15), 0x9e3779b1) >>> 7);
   }
-  return true;
+}
+
+/** The hashes of a text's runs: none where it is shorter than one. */
+function runsOf(text: string): readonly number[] {
+  const runs: number[] = [];
+  eachRun(text, (hash) => void runs.push(hash));
+  return runs;
 }
 
 class Page {
@@ -48,16 +53,14 @@ class Page {
   add(text: string, key: string): void {
     this.keys.add(key);
     this.room -= text.length;
-    everyRun(text, (hash) => {
+    eachRun(text, (hash) => {
       const bit = hash & this.#mask;
       this.#bits[bit >>> 5]! |= 1 << (bit & 31);
-      return true;
     });
   }
 
-  /** A value shorter than a run may be anywhere. */
-  mayHold(value: string): boolean {
-    return everyRun(value, (hash) => {
+  mayHold(runs: readonly number[]): boolean {
+    return runs.every((hash) => {
       const bit = hash & this.#mask;
       return (this.#bits[bit >>> 5]! & (1 << (bit & 31))) !== 0;
     });
@@ -84,8 +87,9 @@ export function createSeenTexts(): SeenTexts {
     add: (text, key) => pageFor(text.length).add(text, key),
     holdersOf(values) {
       const holders = new Set<string>();
+      const wanted = values.map(runsOf);
       for (const page of pages) {
-        if (values.some((value) => page.mayHold(value))) for (const key of page.keys) holders.add(key);
+        if (wanted.some((runs) => page.mayHold(runs))) for (const key of page.keys) holders.add(key);
       }
       return holders;
     },
