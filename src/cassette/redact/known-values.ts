@@ -1,4 +1,5 @@
-import { decodeBase64, decodeLatin1, decodeUtf8, encodeBase64, encodeLatin1, encodeUtf8 } from "../../wire/bytes.ts";
+import { decodeLatin1, decodeUtf8, encodeBase64, encodeLatin1, encodeUtf8 } from "../../wire/bytes.ts";
+import { decodeEitherBase64, toUrlAlphabet } from "./base64.ts";
 import { createLiterals } from "./literals.ts";
 import type { Secret } from "./pseudonyms.ts";
 import { mergeSpans, replaceSpans, type Span, within } from "./spans.ts";
@@ -36,9 +37,6 @@ function base64Needles(value: string): { readonly text: string; readonly lead: n
     return { text: encoded.slice(lead, whole), lead };
   });
 }
-
-const toUrlAlphabet = (text: string): string => text.replaceAll("+", "-").replaceAll("/", "_");
-const toStandardAlphabet = (text: string): string => text.replaceAll("-", "+").replaceAll("_", "/");
 
 function wordAt(text: string, index: number): boolean {
   return index >= 0 && index < text.length && /[A-Za-z\d]/.test(text[index]!);
@@ -93,8 +91,7 @@ export function createKnownValues(): KnownValues {
     const run = base64Run.exec(view.text)?.[0] ?? "";
     const body = run.replace(/=+$/, "");
     const url = /[-_]/.test(body);
-    const standard = url ? toStandardAlphabet(body) : body;
-    const bytes = decodeBase64(standard.padEnd(Math.ceil(standard.length / 4) * 4, "="));
+    const bytes = decodeEitherBase64(body);
     const rule = secret.rule;
     if (bytes === undefined) {
       // Not base64 as an encoder prints it, yet it says the secret: as much of it goes as the secret takes.

@@ -115,13 +115,13 @@ export function createRedactor(
     message: new Map(),
   };
 
-  function learn(text: string, kind: Kind, placed: readonly Found[]): readonly Span[] {
+  function learn(text: string, kind: Kind, placed: readonly Found[]): void {
     const known = seen[kind].get(text);
     if (placed.length > 0 || known?.clean === false) hit = true;
-    if (known !== undefined && placed.length === 0) return none;
+    if (known !== undefined && placed.length === 0) return;
     secrets.reserve(text);
     for (const one of placed) secrets.learn(one);
-    if (isWhole(text, placed)) return none;
+    if (isWhole(text, placed)) return;
     const views = viewsOf(text);
     for (const view of views) viewed.push(view.text);
     const found = finder.find(views, kind);
@@ -129,7 +129,6 @@ export function createRedactor(
     const clean = found.length === 0 && secrets.find(views).length === 0;
     if (!clean) hit = true;
     seen[kind].set(text, { found, clean });
-    return none;
   }
 
   function replace(text: string, kind: Kind, placed: readonly Found[]): readonly Span[] {
@@ -146,8 +145,11 @@ export function createRedactor(
   }
 
   /** The spans of a byte text: none while the secrets are learned. `placed`: what its place says of it. */
-  const spansOf = (text: string, kind: Kind, placed: readonly Found[] = noFinds): readonly Span[] =>
-    replacing ? replace(text, kind, placed) : learn(text, kind, placed);
+  function spansOf(text: string, kind: Kind, placed: readonly Found[] = noFinds): readonly Span[] {
+    if (replacing) return replace(text, kind, placed);
+    learn(text, kind, placed);
+    return none;
+  }
   const bytesOf = (text: string, kind: Kind, placed?: readonly Found[]): string =>
     replaceSpans(text, spansOf(text, kind, placed));
   const charactersOf = (text: string, kind: Kind): string => mapCharacters(text, (part) => bytesOf(part, kind));
@@ -181,23 +183,26 @@ export function createRedactor(
   function redact<T>(value: T, count: boolean, map: (value: T, fields: FieldMap) => T, key?: string): T {
     let redacted = value;
     counting = count;
-    for (let round = 0; round < maxRounds; round++) {
-      begun = secrets.generation;
-      hit = false;
-      replacing = false;
-      map(redacted, fields);
-      if (!hit) break;
-      replacing = true;
-      redacted = map(redacted, fields);
+    try {
+      for (let round = 0; round < maxRounds; round++) {
+        begun = secrets.generation;
+        hit = false;
+        replacing = false;
+        map(redacted, fields);
+        if (!hit) break;
+        replacing = true;
+        redacted = map(redacted, fields);
+      }
+      if (key !== undefined) {
+        noteOutdated(); // before it is remembered: it is clean of what is known
+        for (const text of viewed) memory.add(text, key);
+      }
+      return redacted;
+    } finally {
+      // Neither secrets nor texts are kept longer than they are needed.
+      for (const looks of Object.values(seen)) looks.clear();
+      viewed = [];
     }
-    // Neither secrets nor texts are kept longer than they are needed.
-    for (const looks of Object.values(seen)) looks.clear();
-    if (key !== undefined) {
-      noteOutdated(); // before it is remembered: it is clean of what is known
-      for (const text of viewed) memory.add(text, key);
-    }
-    viewed = [];
-    return redacted;
   }
 
   return {

@@ -1,4 +1,5 @@
 import { decodeBase64, decodeLatin1, decodeUtf8, encodeBase64, encodeUtf8 } from "../../wire/bytes.ts";
+import { toUrlAlphabet } from "./base64.ts";
 import { secretsOfEnvironment } from "./environment.ts";
 import type { NamedValue } from "./rules.ts";
 import { credentialValues } from "./scan-places.ts";
@@ -106,7 +107,7 @@ function spellingsOf({ rule, value }: NamedValue): Spelling[] {
     const whole = encodeBase64(padded).slice(before === 0 ? 0 : before + 1);
     return whole.replace(/=+$/, "").slice(0, -1);
   });
-  const urlSafe = base64.map((text) => text.replaceAll("+", "-").replaceAll("/", "_"));
+  const urlSafe = base64.map(toUrlAlphabet);
   return [
     ...[...new Set([value, latin1, ...escaped, ...twice, percent, lower])].map((text) => ({
       rule,

@@ -1,8 +1,8 @@
 import { decodeLatin1, encodeUtf8 } from "../../wire/bytes.ts";
+import { textOfBase64 } from "./base64.ts";
 import type { Found } from "./found.ts";
 import { createKnownValues } from "./known-values.ts";
 import { createPseudonyms, type Secret } from "./pseudonyms.ts";
-import { textOfBase64 } from "./shapes.ts";
 import type { Span } from "./spans.ts";
 import { isPseudonym, isSearchable, looksRandom } from "./values.ts";
 import type { View } from "./views.ts";

@@ -1,4 +1,4 @@
-import { decodeBase64, decodeUtf8 } from "../../wire/bytes.ts";
+import { textOfBase64 } from "./base64.ts";
 import { looksRandom } from "./values.ts";
 
 /**
@@ -44,13 +44,6 @@ function shape(
 }
 
 const hasDigit = (text: string): boolean => /\d/.test(text);
-
-/** The text behind base64 in either alphabet, padded or not; `undefined` where it is none or no UTF-8. */
-export function textOfBase64(text: string): string | undefined {
-  const standard = text.replaceAll("-", "+").replaceAll("_", "/").replace(/=+$/, "");
-  const bytes = decodeBase64(standard.padEnd(Math.ceil(standard.length / 4) * 4, "="));
-  return bytes && decodeUtf8(bytes);
-}
 
 function isJwt(text: string): boolean {
   const header = textOfBase64(text.slice(0, text.indexOf(".")));
