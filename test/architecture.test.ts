@@ -15,7 +15,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   suite: ["suite", "agent", "errors"],
   boundary: ["engine", "cassette", "wire", "pattern", "errors"],
   runner: ["runner", "engine", "cassette", "pattern", "errors"],
-  demo: ["demo", "boundary", "engine", "cassette", "wire", "errors"],
+  demo: ["demo", "agent", "boundary", "engine", "cassette", "wire", "errors"],
   cli: ["cli", "demo", "boundary", "engine", "cassette", "wire", "pattern", "errors"],
 };
 

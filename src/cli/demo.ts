@@ -57,6 +57,14 @@ function printer(terminal: Terminal): (step: DemoStep) => void {
         more("", `${count(played, "track")} played in ${formatDuration(milliseconds)}`);
         return more("", touched.length === 0 ? "the network was not touched" : `touched: ${touched.join(", ")}`);
       }
+      case "agent": {
+        const { tracks, events, differences, onceMore } = step.agent;
+        const same = differences.length === 0 ? "each event the same text" : count(differences.length, "difference");
+        done("an agent, the same way", "a watch, two questions, a retry", step.milliseconds);
+        more("", `${count(tracks, "track")}, ${count(events, "event")}: ${same}`);
+        // "ScriptExhausted: send … is past the end of the recording: all of it was played."
+        return more("", `a third question: ${onceMore.replace(/: .*: /, ", ")}`);
+      }
       case "compared": {
         const { answers, bytes, chunks, redacted, differences } = step.comparison;
         const same = differences.length === 0;
@@ -75,11 +83,11 @@ function printer(terminal: Terminal): (step: DemoStep) => void {
   };
 }
 
-function printEnd({ cassette, kept, faults, replayed }: DemoResult, terminal: Terminal): void {
+function printEnd({ cassette, kept, faults, replayed, agent }: DemoResult, terminal: Terminal): void {
   const { color, line, width } = terminal;
   const { thrown, finish, request } = replayed.onceMore;
   line(
-    `  ${color.cyan("6")}  ${color.bold("ask once too often".padEnd(NAMES))}${printable(request)}, once more than was recorded`,
+    `  ${color.cyan("7")}  ${color.bold("ask once too often".padEnd(NAMES))}${printable(request)}, once more than was recorded`,
   );
   line();
   if (thrown !== undefined)
@@ -99,9 +107,10 @@ function printEnd({ cassette, kept, faults, replayed }: DemoResult, terminal: Te
     return;
   }
   for (const path of kept) line(`  ${printable(path)} was edited, and was left alone.`);
-  line(`  The cassette is a text file, yours to open and to edit:`);
+  line(`  The cassettes are text files, yours to open and to edit:`);
   line();
   line(`    ${color.green(shown)}`);
+  line(`    ${color.green(printable(agent.cassette))}`);
   line();
   line(`  npx wiretape show ${shown}`);
   line(`  npx wiretape show ${shown} --track t3     ${color.dim("a watch stream, chunk by chunk")}`);
@@ -124,7 +133,7 @@ function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-function summary({ cassette, kept, faults, recorded, replayed, comparison }: DemoResult): object {
+function summary({ cassette, kept, faults, recorded, replayed, comparison, agent }: DemoResult): object {
   const { armed, refused, touched, played, milliseconds, onceMore } = replayed;
   return {
     ok: faults.length === 0,
@@ -134,6 +143,7 @@ function summary({ cassette, kept, faults, recorded, replayed, comparison }: Dem
     replayed: { armed, refused, touched, played, milliseconds },
     compared: comparison,
     onceMore,
+    agent,
     faults,
   };
 }

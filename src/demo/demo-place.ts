@@ -5,7 +5,8 @@ import { sha256Hex } from "../wire/digest.ts";
 /** The name that the demo's recordings bear inside. */
 export const DEMO_TITLE = "wiretape demo: an afternoon at the night-train desk";
 
-const STEM = "night-train";
+/** The name that the demo's recordings of its agent bear inside. */
+export const AGENT_TITLE = "wiretape demo: the agent at the night-train desk";
 
 /** Where the demo records. */
 export interface DemoPlace {
@@ -18,10 +19,10 @@ export interface DemoPlace {
  * The first place in a folder that is free, or holds, byte for byte, what the demo wrote there. A seal would not do: who
  * edits a cassette may seal it, too.
  */
-export async function demoPlace(folder: string): Promise<DemoPlace> {
+export async function demoPlace(folder: string, stem = "night-train"): Promise<DemoPlace> {
   const kept: string[] = [];
   for (let n = 1; ; n++) {
-    const path = join(folder, `${STEM}${n === 1 ? "" : `-${n}`}.cassette.json`);
+    const path = join(folder, `${stem}${n === 1 ? "" : `-${n}`}.cassette.json`);
     if (!(await exists(path)) || (await isAsWritten(path))) return { path, kept };
     kept.push(path);
   }

@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { tapeFetch } from "../boundary/http/fetch.ts";
 import type { DeckReport } from "../engine/deck.ts";
 import { openTitledDeck } from "../engine/open-deck.ts";
+import { type AgentDemo, runAgentDemo } from "./agent-demo.ts";
 import { compareSessions, type SessionComparison } from "./compare-sessions.ts";
 import { DEMO_TITLE, demoPlace, noteWritten } from "./demo-place.ts";
 import type { OfflineReplay } from "./replay-offline.ts";
@@ -23,7 +24,8 @@ export type DemoStep =
     }
   | { readonly step: "stopped"; readonly requests: number; readonly milliseconds: number }
   | { readonly step: "replayed"; readonly replay: OfflineReplay; readonly milliseconds: number }
-  | { readonly step: "compared"; readonly comparison: SessionComparison };
+  | { readonly step: "compared"; readonly comparison: SessionComparison }
+  | { readonly step: "agent"; readonly agent: AgentDemo; readonly milliseconds: number };
 
 /** How the demo went. */
 export interface DemoResult {
@@ -35,6 +37,7 @@ export interface DemoResult {
   readonly recorded: { readonly requests: number; readonly milliseconds: number; readonly replacements: number };
   readonly replayed: OfflineReplay;
   readonly comparison: SessionComparison;
+  readonly agent: AgentDemo;
 }
 
 /**
@@ -51,14 +54,19 @@ export async function runDemo(folder: string, observe: (step: DemoStep) => void)
   observe({ step: "replayed", replay: replayed, milliseconds: performance.now() - began });
   const comparison = compareSessions(observation, replayed.observation);
   observe({ step: "compared", comparison });
+  const talking = performance.now();
+  const desk = await demoPlace(folder, "night-train-agent");
+  const agent = await runAgentDemo(desk.path);
+  observe({ step: "agent", agent, milliseconds: performance.now() - talking });
   const recorded = { requests: report.recorded, milliseconds, replacements };
   return {
     cassette: path,
-    kept,
-    faults: demoFaults(replayed, comparison, report.recorded),
+    kept: [...kept, ...desk.kept],
+    faults: [...demoFaults(replayed, comparison, report.recorded), ...agentFaults(agent)],
     recorded,
     replayed,
     comparison,
+    agent,
   };
 }
 
@@ -123,6 +131,14 @@ export function demoFaults(replayed: OfflineReplay, { differences }: SessionComp
     ...(played === recorded ? [] : [`${recorded} tracks were recorded, and ${played} were played`]),
     ...(onceMore.thrown?.code === "script-exhausted" ? [] : ["asking once too often did not end in ScriptExhausted"]),
     ...(onceMore.finish?.code === "script-exhausted" ? [] : ["deck.finish() forgot a violation that was swallowed"]),
+  ];
+}
+
+function agentFaults({ differences, onceMore, kept }: AgentDemo): string[] {
+  return [
+    ...differences,
+    ...(onceMore.startsWith("ScriptExhausted") ? [] : ["sending once too often did not end in ScriptExhausted"]),
+    ...(kept ? [] : ["deck.finish() forgot what the agent's replay met"]),
   ];
 }
 

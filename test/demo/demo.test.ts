@@ -43,7 +43,15 @@ describe("from the sources", () => {
 
   test("each step is told when it is done", () => {
     const told = steps.map(({ step }) => step);
-    expect(told).toEqual(["served", ...Array(12).fill("asked"), "recorded", "stopped", "replayed", "compared"]);
+    expect(told).toEqual([
+      "served",
+      ...Array(12).fill("asked"),
+      "recorded",
+      "stopped",
+      "replayed",
+      "compared",
+      "agent",
+    ]);
   });
 
   test("the cassette is whole, sealed, and holds no secret", async () => {
@@ -51,7 +59,12 @@ describe("from the sources", () => {
     expect(lintCassette(text)).toEqual([]);
     expect(parseCassette(text).tracks).toHaveLength(12);
     expect(text).not.toContain("correct horse");
-    expect(await readdir(join(scratch.folder, "sources"))).toEqual([".night-train.sha256", basename(result.cassette)]);
+    expect(await readdir(join(scratch.folder, "sources"))).toEqual([
+      ".night-train-agent.sha256",
+      ".night-train.sha256",
+      basename(result.agent.cassette),
+      basename(result.cassette),
+    ]);
   });
 });
 
@@ -89,6 +102,9 @@ describe("as it is shipped", () => {
       /^ {2}5 {2}compare +every byte and every chunk boundary is the same$/m,
       /^ +12 answers, [\d.]+ KiB, \d+ chunks$/m,
       /^ +but for 3 secrets, seen as pseudonyms in 3 places$/m,
+      /^ {2}6 {2}an agent, the same way +a watch, two questions, a retry +[\d.]+ m?s$/m,
+      /^ +4 tracks, 25 events: each event the same text$/m,
+      /^ +a third question: ScriptExhausted, all 3 actions/m,
       /ScriptExhausted: GET http.*\/v1\/numbers was recorded once\s+and is asked for a 2nd time\./,
       /deck\.finish\(\) threw it all the same/,
       /^ {4}wiretape-demo\/night-train\.cassette\.json$/m,
@@ -126,6 +142,7 @@ describe("as it is shipped", () => {
       "replayed",
       "compared",
       "onceMore",
+      "agent",
       "faults",
     ]);
     expect(told).toMatchObject({
