@@ -50,6 +50,25 @@ describe("a session over a socket, replayed with the server gone", () => {
     for (let play = 1; play < 200; play++) expect(JSON.stringify(await replay())).toBe(first);
   });
 
+  test("whatever the order in which things happened to come, over HTTP and in memory", async () => {
+    for (let run = 0; run < 10; run++) {
+      await using backend = await startBackend();
+      const script = backendOfTheAfternoon(backend.mock);
+      const once = memoryStore();
+      const recorder = await createDeck({ store: once, mode: "record" });
+      const real = run % 2 === 0 ? backend.http : backend.mock;
+      const recorded = await afternoon(createRecordingAgentTransport(real, recorder));
+      await script;
+      await recorder.finish();
+      const player = await createDeck({ store: once, mode: "replay" });
+      const { states, results } = await afternoon(createReplayAgentTransport<SupportContract>(player));
+      expect(JSON.stringify({ states, results })).toBe(
+        JSON.stringify({ states: recorded.states, results: recorded.results }),
+      );
+      await player.finish();
+    }
+  });
+
   test("the cassette is a text that people read", async () => {
     const text = await textIn(store);
     expect(lintCassette(text)).toEqual([]);
