@@ -3,8 +3,8 @@ import { decodeUtf8 } from "../wire/bytes.ts";
 import { transportError } from "./http-error.ts";
 
 /**
- * All of a request's body. Rejects with a status of 413 where it is longer than the limit; what follows is then read
- * and thrown away, so that the client comes to read the answer.
+ * All of a request's body. Rejects with a status of 413 where it is longer than the limit; once that is answered,
+ * `node:http` reads what follows and throws it away, so that the client comes to read the answer.
  */
 export async function readBody(request: IncomingMessage, limit: number): Promise<Uint8Array<ArrayBuffer>> {
   const declared = Number(request.headers["content-length"] ?? 0);
@@ -31,8 +31,7 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
 }
 
 function tooLarge(request: IncomingMessage, limit: number): Error {
-  request.removeAllListeners("data");
-  request.resume();
+  request.removeAllListeners("data"); // and with them what was read
   return transportError(`The body is longer than ${limit} bytes, the most that this server takes (maxBodyBytes).`, {
     status: 413,
     code: "body-too-large",

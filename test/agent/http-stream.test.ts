@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { createHttpAgentTransport } from "../../src/agent/http.ts";
 import type { AgentTransportWarning } from "../../src/agent/http-watch.ts";
 import { createSseReader, rawEventText } from "../../src/agent/sse-events.ts";
+import { ReplayStalled } from "../../src/errors.ts";
 import { rawServer } from "../support/raw-server.ts";
 
 const closing: (() => Promise<void>)[] = [];
@@ -60,7 +61,7 @@ describe("the framing", () => {
       value.map((text) => `data: ${text}`),
       value.map((text) => `:${text}`),
       value.map((text) => `event: ${text}`),
-      fc.constantFrom("data", "id: 1", "", "", "datax: 1", "event"),
+      fc.constantFrom("data", "id: 1", "", "", "datax: 1", "event", "\ufeffdata: 1"),
     );
     const stream = fc.array(fc.tuple(line, end)).map((lines) => lines.map((pair) => pair.join("")).join(""));
     fc.assert(
@@ -155,6 +156,41 @@ describe("what is malformed", () => {
       "The stream of GET /threads/t/watch broke off: other side closed. A new watch begins with a snapshot.",
     );
     expect(error?.cause).toBeInstanceOf(TypeError);
+  });
+
+  test("a violation of the tape in the middle of a stream keeps its class", async () => {
+    const violation = new ReplayStalled("Held for ever.");
+    const fetch = async (): Promise<Response> => {
+      const body = new ReadableStream({ start: (controller) => controller.error(violation) });
+      return new Response(body, { headers: { "content-type": "text/event-stream" } });
+    };
+    const watch = createHttpAgentTransport({ baseUrl: "http://h", fetch }).watchThread("t");
+    await expect(watch[Symbol.asyncIterator]().next()).rejects.toBe(violation);
+  });
+
+  test("return() closes a connection that has not even answered", async () => {
+    let gone = (): void => undefined;
+    const closed = new Promise<void>((resolve) => {
+      gone = resolve;
+    });
+    let asked = (): void => undefined;
+    const arrived = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const server = await rawServer((_, socket) => {
+      socket.on("close", gone);
+      asked();
+      return Array(2_000).fill(""); // nothing, for seconds
+    });
+    closing.push(server.close);
+    const watch = createHttpAgentTransport({ baseUrl: server.url }).watchThread("t")[Symbol.asyncIterator]();
+    const next = watch.next();
+    await arrived;
+    const started = performance.now();
+    await watch.return?.();
+    expect(await next).toEqual({ done: true, value: undefined });
+    await closed;
+    expect(performance.now() - started).toBeLessThan(1_500);
   });
 
   test("answers that are no event stream, and errors that are not ours", async () => {
