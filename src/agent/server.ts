@@ -1,4 +1,4 @@
-import type { ServerResponse } from "node:http";
+import type * as NodeHttp from "node:http";
 import type { Socket } from "node:net";
 import { OptionInvalid } from "../errors.ts";
 import type { AgentContract } from "./protocol.ts";
@@ -25,7 +25,7 @@ export interface ServedAgentTransport extends AsyncDisposable {
 
 /** One request that is being answered. */
 interface Exchange {
-  readonly response: ServerResponse;
+  readonly response: NodeHttp.ServerResponse;
   /** Aborted when the client has gone or the server closes. */
   readonly over: AbortController;
   readonly closed: Promise<void>;
@@ -74,14 +74,15 @@ const { setTimeout: startTimer, clearTimeout: stopTimer } = globalThis;
  * unknown route (with `routes`), 405, 413, 415, 501 for what the transport does not support; what the transport throws
  * has its own `status` where it has one from 400 to 599, else 500, and 599 for a violation of the tape. No stack crosses.
  *
- * @throws OptionInvalid for an unknown option or a value that cannot be one; the socket's own error when it cannot listen.
+ * @throws OptionInvalid for an unknown option or a value that cannot be one; an Error where there is no Node; the socket's
+ * own error when it cannot listen.
  */
 export async function serveAgentTransport<T extends AgentContract>(
   transport: AgentClientTransport<T>,
   options: ServeAgentOptions = {},
 ): Promise<ServedAgentTransport> {
   const { port, host, ...limits } = checkOptions(options);
-  const { createServer } = await import("node:http");
+  const { createServer } = nodeHttp();
   // What a contract says of inputs holds for the program's types; here everything comes from the wire.
   const served = transport as unknown as AgentClientTransport<AgentContract>;
   const sockets = new Set<Socket>();
@@ -134,6 +135,14 @@ export async function serveAgentTransport<T extends AgentContract>(
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => (closing ??= closeAll());
   return { url: `http://${name}:${address.port}`, close, [Symbol.asyncDispose]: close };
+}
+
+// Asked for by name and not imported: a bundler for browsers fails on `node:http`, though nobody calls this there.
+function nodeHttp(): typeof NodeHttp {
+  const { process } = globalThis as { process?: { getBuiltinModule?: (id: "node:http") => typeof NodeHttp } };
+  const http = process?.getBuiltinModule?.("node:http");
+  if (http === undefined) throw new Error("serveAgentTransport needs node:http, which this platform does not have.");
+  return http;
 }
 
 function checkOptions(options: ServeAgentOptions): typeof DEFAULTS {

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createConnection, type Socket } from "node:net";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { createHttpAgentTransport } from "../../src/agent/http.ts";
 import { routeNames } from "../../src/agent/routes.ts";
 import { type ServeAgentOptions, serveAgentTransport } from "../../src/agent/server.ts";
@@ -323,6 +323,13 @@ describe("a watch on the wire", () => {
     expect(memory.taken).toBe(5_000);
     await watch.return?.();
   });
+});
+
+test("without Node it says so", async () => {
+  vi.stubGlobal("process", undefined);
+  const served = serveAgentTransport(memoryTransport());
+  vi.unstubAllGlobals();
+  await expect(served).rejects.toThrow("serveAgentTransport needs node:http, which this platform does not have.");
 });
 
 describe("close", () => {
