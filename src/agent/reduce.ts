@@ -11,7 +11,13 @@ import type {
   ThreadId,
 } from "./protocol.ts";
 import { ReductionFault } from "./reduce-fault.ts";
-import { type FrameOutcome, factsOf, type GenerationReplay, openGeneration } from "./reduce-generation.ts";
+import {
+  type FrameOutcome,
+  factsOf,
+  type GenerationReplay,
+  isModelMessageOf,
+  openGeneration,
+} from "./reduce-generation.ts";
 import { malformed, malformedState } from "./reduce-malformed.ts";
 import { withOverlay } from "./reduce-overlay.ts";
 import { applySparse, type SparseEvent, upsert } from "./reduce-sparse.ts";
@@ -109,8 +115,9 @@ export function createThreadReduction(threadId: ThreadId): ThreadReduction {
   function applyFact(event: SparseEvent): Verdict {
     const version = event.type === "thread.head.changed" ? event.head.version : event.version;
     if (version.revision < revision()) return "ignored";
-    // Its chunks are the authority; a copy beside them would double it.
-    if (event.type === "message.appended" && generation?.settled.has(event.message.id)) return "ignored";
+    // Its chunks are the authority; they would be written into a copy once more.
+    if (event.type === "message.appended" && generation && isModelMessageOf(event.message, generation.runId))
+      return "ignored";
     const before = facts;
     facts = applySparse(facts, event);
     isNews(`revision ${instance()}`, revision());
@@ -289,10 +296,16 @@ export function createThreadReduction(threadId: ThreadId): ThreadReduction {
       return generation?.runId === runId && (type === "generation.completed" || type === "generation.failed");
     },
     async read() {
-      const at = facts;
-      const over = overlay;
-      const written = await (generation?.settle() ?? new Map<MessageId, PaiWireUIMessage>());
-      return composed(at, written, over);
+      for (;;) {
+        const reading = generation;
+        const [at, over] = [facts, overlay];
+        try {
+          return composed(at, (await reading?.settle()) ?? new Map(), over);
+        } catch (error) {
+          // What a generation that was dropped meanwhile could not reduce is nobody's fault any more.
+          if (reading === generation) throw error;
+        }
+      }
     },
     peek: () => composed(facts, generation?.settled ?? new Map(), overlay),
   };

@@ -103,8 +103,8 @@ export function createLiveThread(transport: AgentClientTransport, threadId: Thre
           await fetchState(false);
           return generating() || [...listeners].some(({ insists }) => insists) ? "again" : "closed";
         }
-        const fault = found ?? (await reduce(next?.value, stop));
-        found = undefined;
+        // A reader may find another one while this event is reduced: that is the next turn's.
+        const fault = takeFound() ?? (await reduce(next?.value, stop));
         if (stop.aborted) return "closed";
         if (fault === undefined) continue;
         await strikes.count(fault.message);
@@ -124,11 +124,20 @@ export function createLiveThread(transport: AgentClientTransport, threadId: Thre
     }
   }
 
+  function takeFound(): ReductionFault | undefined {
+    const fault = found;
+    found = undefined;
+    return fault;
+  }
+
   /** The next result of the watch; `undefined` when a reader found a fault first. */
   function nextOf(iterator: AsyncIterator<unknown>, stop: AbortSignal): Promise<IteratorResult<unknown> | undefined> {
     return new Promise((resolve, reject) => {
+      if (found !== undefined || stop.aborted) {
+        resolve(undefined);
+        return;
+      }
       interrupt = () => resolve(undefined);
-      if (found !== undefined || stop.aborted) resolve(undefined);
       iterator.next().then(resolve, reject);
     });
   }

@@ -96,12 +96,48 @@ describe("a fault is repaired", () => {
     expect(thread.getState()).toEqual(done);
   });
 
+  test("an orphan delta that is found while the state is read is not forgotten", async () => {
+    const transport = scriptedTransport(running);
+    replaceScripts(transport, [[snapshot(), started(), ...frames([start()])], wellEnded(transport)]);
+    const { thread } = clientOf(transport);
+    const states = thread.watch();
+    await states.next();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await states.next();
+    const { getThreadState } = transport;
+    let answer = (): void => undefined;
+    transport.getThreadState = async (id) => {
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      return getThreadState(id);
+    };
+    const next = states.next();
+    transport.push(frames([delta("x", "t9")], { from: 2 })[0] as Step);
+    transport.push({ type: "state.changed" });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    transport.getThreadState = getThreadState;
+    answer();
+    let state = (await next).value as ThreadState | undefined;
+    while (state?.activeRunId !== null) state = (await states.next()).value;
+    expect(state).toEqual(done);
+    await states.return?.();
+  });
+
   test("an orphan delta that nobody looks at is found when the generation closes", async () => {
     const transport = scriptedTransport(running);
     replaceScripts(transport, [
       [snapshot(), started(), ...frames([start(), delta("x", "t9")]), completed],
       wellEnded(transport),
     ]);
+    const { thread } = clientOf(transport);
+    expect(await (await thread.send("Hi")).waitUntilIdle()).toEqual(done);
+    expect(transport.calls.filter((call) => call === "watchThread")).toHaveLength(2);
+  });
+
+  test("a watch that does not begin with a snapshot", async () => {
+    const transport = scriptedTransport(running);
+    replaceScripts(transport, [[started(), ...frames(hello)], wellEnded(transport)]);
     const { thread } = clientOf(transport);
     expect(await (await thread.send("Hi")).waitUntilIdle()).toEqual(done);
     expect(transport.calls.filter((call) => call === "watchThread")).toHaveLength(2);
@@ -170,6 +206,7 @@ describe("no fault", () => {
     ["a stale fact", [started(), ...frames(hello), { type: "run.updated", version: version(1), run: runOf("failed") }]],
     ["the same fact twice", [started(), ...frames(hello), appended(), appended()]],
     ["a copy of the message that is written", [started(), ...frames(hello), { ...appended(), message: said }]],
+    ["a copy of the message before it is written", [started(), { ...appended(), message: said }, ...frames(hello)]],
     ["a late snapshot", [started(), ...frames(hello), snapshot(stateOf(1))]],
     ["a snapshot in between", [started(), ...frames(hello).slice(0, 4), snapshot(), ...frames(hello).slice(4)]],
   ])("%s", async (_, steps) => {

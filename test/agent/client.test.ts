@@ -380,7 +380,7 @@ describe("thread", () => {
     transport.truth = { ...done, messages: [user("Hi"), modelMessage([tool])] };
     transport.push(completed);
     await new Promise((resolve) => setTimeout(resolve, 5));
-    expect((await states.next()).value?.messages[1]?.parts).toMatchObject([{ ...tool, toolData: {} }]);
+    expect((await states.next()).value?.messages[1]?.parts).toEqual([{ ...tool, suspensions: [], toolData: {} }]);
     expect(transport.calls).toEqual(["watchThread", "getThreadState"]);
     await states.return?.();
   });
