@@ -2,9 +2,14 @@ import { expect, test } from "vitest";
 import * as agent from "../src/agent.ts";
 import * as browser from "../src/browser.ts";
 import * as conformance from "../src/conformance.ts";
+import * as doubles from "../src/doubles.ts";
 import * as index from "../src/index.ts";
+import * as mcp from "../src/mcp.ts";
+import * as model from "../src/model.ts";
+import * as process from "../src/process.ts";
 import * as react from "../src/react.ts";
 import * as runner from "../src/vitest.ts";
+import * as websocket from "../src/websocket.ts";
 
 // Frozen literals on purpose: a name that appears or disappears here is a change of the public surface, to be meant.
 const NEUTRAL = [
@@ -75,4 +80,24 @@ test("wiretape/react", () => {
 
 test("wiretape/conformance", () => {
   expect(Object.keys(conformance).toSorted()).toEqual(["agentTransportSuite", "requirements"]);
+});
+
+test("wiretape/process", () => {
+  expect(Object.keys(process).toSorted()).toEqual([]);
+});
+
+test("wiretape/mcp", () => {
+  expect(Object.keys(mcp).toSorted()).toEqual([]);
+});
+
+test("wiretape/model", () => {
+  expect(Object.keys(model).toSorted()).toEqual([]);
+});
+
+test("wiretape/websocket", () => {
+  expect(Object.keys(websocket).toSorted()).toEqual([]);
+});
+
+test("wiretape/doubles", () => {
+  expect(Object.keys(doubles).toSorted()).toEqual([]);
 });
