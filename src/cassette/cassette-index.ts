@@ -18,7 +18,7 @@ export interface CassetteIndex {
   method(i: number): string | undefined;
   /** The URL of an http or websocket track. */
   url(i: number): string | undefined;
-  /** The name of a call: agent, model and function tracks. */
+  /** The name of a call (agent, model and function tracks), the command of a process. */
   name(i: number): string | undefined;
   /** The track, deeply frozen, the same object each time. */
   track(i: number): Track;

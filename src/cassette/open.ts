@@ -83,7 +83,7 @@ function indexOver(
     },
     name: (i) => {
       const found = track(i);
-      return "call" in found ? found.call.name : undefined;
+      return "call" in found ? found.call.name : found.kind === "process" ? found.open.command : undefined;
     },
     track,
     peek: track,

@@ -93,7 +93,11 @@ export function indexSealedText(
     at: (i) => entry(i).at,
     method: (i) => (entry(i).kind === "http" ? textAfter(text, entry(i), requestKey, methodKey)?.value : undefined),
     url: (i) => urlOf(text, entry(i)),
-    name: (i) => (callKinds.has(entry(i).kind) ? textAfter(text, entry(i), callKey, nameKey)?.value : undefined),
+    name: (i) => {
+      const { kind } = entry(i);
+      if (kind === "process") return textAfter(text, entry(i), openKey, commandKey)?.value;
+      return callKinds.has(kind) ? textAfter(text, entry(i), callKey, nameKey)?.value : undefined;
+    },
     track,
     peek,
     line,
@@ -169,6 +173,7 @@ const callKinds: ReadonlySet<TrackKind> = new Set(["agent", "model", "function"]
 const methodKey = '"method": ';
 const urlKey = '"url": ';
 const nameKey = '"name": ';
+const commandKey = '"command": ';
 
 function urlOf(text: string, entry: Entry): string | undefined {
   if (entry.kind === "websocket") return textAfter(text, entry, openKey, urlKey)?.value;

@@ -19,8 +19,17 @@ export interface Delivery {
   readonly dueAt?: number | undefined;
   /** Has a turn of the event loop of its own, whatever the clock says: how a program reacts to it is part of what it does. */
   readonly apart?: boolean | undefined;
+  /** What else has to be so before it may be handed over, beside its gate; looked at whenever something happens in the play. */
+  readonly until?: Condition | undefined;
   /** The stream it belongs to: chunks of a stream that is read alone may share a turn. */
   readonly stream?: object | undefined;
+}
+
+/** Something that a delivery waits for. Once it is met it stays so. */
+export interface Condition {
+  readonly met: boolean;
+  /** What is waited for, in words: "frame 3 of the program". */
+  describe(): string;
 }
 
 interface Waiting {
@@ -83,7 +92,8 @@ export class Deliveries {
       if (this.#held.size === 0) return;
       this.#progressAt = platform.now();
       for (const waiting of this.#held) {
-        if (waiting.gate !== undefined && tellGate(waiting.gate, event, made)) this.#release(waiting);
+        if (waiting.gate !== undefined && tellGate(waiting.gate, event, made)) waiting.gate = undefined;
+        if (waiting.gate === undefined && waiting.delivery.until?.met !== false) this.#release(waiting);
       }
     });
   }
@@ -101,14 +111,15 @@ export class Deliveries {
   /** Waits for the turn of a delivery; `undefined` when it may be handed over in this very turn. */
   wait(delivery: Delivery): Pending | undefined {
     const gate = gateIn(this.#trace, delivery.after);
-    const { dueAt, stream } = delivery;
-    if (gate === undefined && dueAt === undefined && stream !== undefined && this.mayShare(stream)) return undefined;
+    const { dueAt, stream, until } = delivery;
+    const free = gate === undefined && until?.met !== false;
+    if (free && dueAt === undefined && stream !== undefined && this.mayShare(stream)) return undefined;
     let waiting!: Waiting;
     const promise = new Promise<void>((resolve, reject) => {
       waiting = { delivery, resolve, reject, gate, wake: undefined };
     });
-    if (gate !== undefined) this.#hold(waiting);
-    else this.#queue(waiting);
+    if (free) this.#queue(waiting);
+    else this.#hold(waiting);
     return { promise, cancel: () => this.#cancel(waiting) };
   }
 
@@ -214,7 +225,6 @@ export class Deliveries {
 
   #release(waiting: Waiting): void {
     this.#held.delete(waiting);
-    waiting.gate = undefined;
     this.#queue(waiting);
   }
 
@@ -238,7 +248,10 @@ export class Deliveries {
       const held = [...this.#held];
       this.#held.clear();
       const error = this.#stalled(
-        held.map(({ delivery, gate }) => ({ delivery, waitsFor: describeGate(gate as OpenableGate) })),
+        held.map(({ delivery, gate }) => ({
+          delivery,
+          waitsFor: gate === undefined ? (delivery.until?.describe() ?? "nothing") : describeGate(gate),
+        })),
       );
       for (const waiting of held) waiting.reject(error);
     });

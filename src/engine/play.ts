@@ -1,7 +1,10 @@
+import type { Redactor } from "../cassette/redact/redactor.ts";
 import type { Gate, Track } from "../cassette/schema.ts";
 import type { WiretapeError } from "../errors.ts";
 import type { Clock } from "./clock.ts";
-import type { Deliveries, Pending } from "./deliveries.ts";
+import type { Condition, Deliveries, Pending } from "./deliveries.ts";
+import type { Matcher } from "./identity.ts";
+import type { TrackPlace } from "./report.ts";
 import type { Trace, TraceEvent } from "./trace.ts";
 
 /** One play of a recorded track: what a boundary needs to hand it to the program. */
@@ -22,11 +25,14 @@ export interface Play {
    * Waits for a delivery that has a turn of the event loop of its own. What a program makes of the events of a stream may
    * depend on which of them come together; so none do.
    */
-  turn(at: number, what: string, after: Gate | undefined): Pending;
+  turn(at: number, what: string, after: Gate | undefined, until?: Condition): Pending;
   /** Notes in the trace that something was handed to the program. The event is completed in place: make a fresh one. */
   note(event: TraceEvent): void;
   /** The program gave up before any part of the answer: the track may be claimed again, once. */
   giveBack(): void;
+  /** What all plays of the deck share: what a conversation is compared with. */
+  readonly stage: Stage;
+  readonly lane: string | undefined;
   /** Reports a violation that the boundary found. */
   fail(error: WiretapeError): WiretapeError;
 }
@@ -38,15 +44,21 @@ export interface Stage {
   readonly clock: Clock;
   /** How many times faster than recorded; 0 = at once. */
   readonly speed: number;
-  readonly fail: (error: WiretapeError) => WiretapeError;
+  readonly fail: (error: WiretapeError, key?: string) => WiretapeError;
+  /** How requests and what follows them are compared. */
+  readonly matcher: Matcher;
+  readonly redactor: Redactor;
+  /** How messages call the cassette, and a track of it. */
+  readonly name: string;
+  place(track: string): TrackPlace;
 }
 
 /** A claimed track on its way to the program. A class, because one is made for every request. */
 export class TrackPlay implements Play {
   readonly track: Track;
   readonly giveBack: () => void;
-  readonly #stage: Stage;
-  readonly #lane: string | undefined;
+  readonly stage: Stage;
+  readonly lane: string | undefined;
   readonly #recordedAt: number;
   readonly #began: number;
   #order: number;
@@ -62,27 +74,27 @@ export class TrackPlay implements Play {
   ) {
     this.track = track;
     this.giveBack = giveBack;
-    this.#stage = stage;
-    this.#lane = lane;
+    this.stage = stage;
+    this.lane = lane;
     this.#recordedAt = recordedAt;
     this.#began = stage.speed === 0 ? 0 : stage.clock.now();
     this.#order = place;
   }
 
   get alone(): boolean {
-    return this.#stage.speed === 0 && this.#stage.deliveries.idle;
+    return this.stage.speed === 0 && this.stage.deliveries.idle;
   }
 
   wait(at: number, what: string, after: Gate | undefined, stream?: object): Pending | undefined {
-    const { deliveries, speed } = this.#stage;
+    const { deliveries, speed } = this.stage;
     this.#order += 1e-9;
     if (stream !== undefined && after === undefined && speed === 0 && deliveries.mayShare(stream)) return undefined;
     return this.#wait(at, what, after, stream, false);
   }
 
-  turn(at: number, what: string, after: Gate | undefined): Pending {
+  turn(at: number, what: string, after: Gate | undefined, until?: Condition): Pending {
     this.#order += 1e-9;
-    return this.#wait(at, what, after, undefined, true) as Pending;
+    return this.#wait(at, what, after, undefined, true, until) as Pending;
   }
 
   // Later deliveries of one track come after earlier ones of the same millisecond, before those of later tracks: each
@@ -93,8 +105,9 @@ export class TrackPlay implements Play {
     after: Gate | undefined,
     stream: object | undefined,
     apart: boolean,
+    until?: Condition,
   ): Pending | undefined {
-    const { deliveries, speed } = this.#stage;
+    const { deliveries, speed } = this.stage;
     return deliveries.wait({
       track: this.track.id,
       what,
@@ -104,19 +117,20 @@ export class TrackPlay implements Play {
       dueAt: speed === 0 ? undefined : this.#began + at / speed,
       stream,
       apart,
+      until,
     });
   }
 
   linger(): () => void {
-    return this.#stage.deliveries.linger();
+    return this.stage.deliveries.linger();
   }
 
   note(event: TraceEvent): void {
-    this.#stage.trace.push(completed(event, this.#lane, this.track.id));
+    this.stage.trace.push(completed(event, this.lane, this.track.id));
   }
 
   fail(error: WiretapeError): WiretapeError {
-    return this.#stage.fail(error);
+    return this.stage.fail(error);
   }
 }
 

@@ -72,8 +72,9 @@ export class Player {
     this.#deliveries = new Deliveries(parts.platform, parts.trace, parts.clock, parts.stallAfterMs, (held) =>
       this.#stalled(held),
     );
-    const { trace, clock, speed, fail } = parts;
-    this.#stage = { deliveries: this.#deliveries, trace, clock, speed, fail };
+    const { trace, clock, speed, fail, matcher, redactor, name, index } = parts;
+    const place = (track: string): TrackPlace => this.place(index.indexOf(track));
+    this.#stage = { deliveries: this.#deliveries, trace, clock, speed, fail, matcher, redactor, name, place };
   }
 
   /** Claims the track that answers a request, or `undefined` where there is none. Synchronous. */

@@ -30,6 +30,8 @@ export interface Recording {
    * delivery before. The first delivery of a track that was not opened has none.
    */
   delivered(event: TraceEvent): Gate | undefined;
+  /** Something that the program did in this track after its request: into the trace. */
+  happened(event: TraceEvent): void;
   /** The track is complete: it is redacted, framed and journalled. */
   settle(draft: TrackDraft): void;
   /** What `finish()` does with it while it is open: it must settle. */
@@ -124,6 +126,7 @@ export class Recorder {
         log(event);
         return causes.length === 0 ? undefined : causes.length === 1 ? causes[0] : causes;
       },
+      happened: log,
       settle: (draft) => this.#settle(slot, draft),
       onFinish: undefined,
       drop: () => void this.#slots.delete(id),

@@ -159,18 +159,22 @@ export function place(track: TrackPlace): string {
 
 function nearestLines(nearest: Nearest | undefined): string | undefined {
   if (nearest === undefined) return undefined;
-  const shown = nearest.differences.slice(0, 5).map((difference) => {
+  return lines(
+    `  nearest   ${place(nearest.track)}, which differs in ${nearest.differences.length === 1 ? "one place" : `${nearest.differences.length} places`}:`,
+    ...differenceLines(nearest.differences),
+  );
+}
+
+/** Where two things differ, a line each, the first few. */
+export function differenceLines(differences: readonly Difference[]): string[] {
+  const shown = differences.slice(0, 5).map((difference) => {
     const { path, recorded, asked } = difference;
     if (asked === undefined) return `              ${path}: recorded ${brief(recorded)}, absent now`;
     if (recorded === undefined) return `              ${path}: not recorded, now ${brief(asked)}`;
     return `              ${path}: recorded ${brief(recorded)}, now ${brief(asked)}`;
   });
-  const more = nearest.differences.length - shown.length;
-  return lines(
-    `  nearest   ${place(nearest.track)}, which differs in ${nearest.differences.length === 1 ? "one place" : `${nearest.differences.length} places`}:`,
-    ...shown,
-    more > 0 && `              and ${more} more`,
-  );
+  const more = differences.length - shown.length;
+  return more > 0 ? [...shown, `              and ${more} more`] : shown;
 }
 
 function brief(value: Json | undefined): string {

@@ -61,7 +61,9 @@ test("a sealed text reads the same on the fast path and on the careful one, pars
           const url =
             track.kind === "http" ? track.request.url : track.kind === "websocket" ? track.open.url : undefined;
           expect(index.url(i)).toBe(url);
-          expect(index.name(i)).toBe("call" in track ? track.call.name : undefined);
+          expect(index.name(i)).toBe(
+            "call" in track ? track.call.name : track.kind === "process" ? track.open.command : undefined,
+          );
           expect(index.indexOf(track.id)).toBe(i);
           expect(text.split("\n").slice(index.line(i) - 1, index.line(i))).toEqual(["    {"]);
           expect(index.track(i)).toEqual(track);

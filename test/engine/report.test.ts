@@ -219,6 +219,7 @@ test("every text of the page is pinned above", () => {
     missingText: "There is no cassette",
     existsText: "is never written over",
     place: "track t9",
+    differenceLines: "recorded",
   };
   expect(Object.keys(report).sort()).toEqual(Object.keys(beginnings).sort());
   for (const part of Object.values(beginnings)) expect(pinned).toContain(part);
