@@ -87,11 +87,11 @@ test("wiretape/process", () => {
 });
 
 test("wiretape/mcp", () => {
-  expect(Object.keys(mcp).toSorted()).toEqual([]);
+  expect(Object.keys(mcp).toSorted()).toEqual(["FakeMcpTransport"]);
 });
 
 test("wiretape/model", () => {
-  expect(Object.keys(model).toSorted()).toEqual([]);
+  expect(Object.keys(model).toSorted()).toEqual(["tapeModel"]);
 });
 
 test("wiretape/websocket", () => {
