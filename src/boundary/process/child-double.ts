@@ -180,7 +180,13 @@ class ChildDouble extends EventEmitter {
 
   #ask(): void {
     if (this.#dying || this.#silent || this.#full || this.#asked !== undefined) return;
-    const asked = this.#script.next();
+    let asked: PendingStep;
+    try {
+      asked = this.#script.next();
+    } catch (error) {
+      platform.turn(() => this.#break(error as Error));
+      return;
+    }
     this.#asked = asked;
     asked.promise.then(
       (step) => platform.turn(() => this.#hand(step)),
@@ -281,7 +287,7 @@ class ChildDouble extends EventEmitter {
       this.emit("error", Object.assign(error, { name: "AbortError", code: "ABORT_ERR" }));
     };
     if (signal.aborted) {
-      process.nextTick(abort);
+      process.nextTick(() => this.#whenOpen(abort));
     } else {
       signal.addEventListener("abort", abort, { once: true });
       this.#cleanups.push(() => signal.removeEventListener("abort", abort));
