@@ -1,1 +1,2 @@
-export {};
+export type { AnyLanguageModel, ModelVersion, TapedModel } from "./boundary/model/language-model.ts";
+export { type TapeModelOptions, tapeModel } from "./boundary/model/tape-model.ts";
