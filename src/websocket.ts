@@ -1,1 +1,2 @@
-export {};
+/** `wiretape/websocket`: a WebSocket class on tape. */
+export { tapeWebSocket, type WebSocketClass } from "./boundary/websocket/tape-websocket.ts";

@@ -91,11 +91,11 @@ test("wiretape/mcp", () => {
 });
 
 test("wiretape/model", () => {
-  expect(Object.keys(model).toSorted()).toEqual(["tapeModel"]);
+  expect(Object.keys(model).toSorted()).toEqual(["scriptedModel", "tapeModel"]);
 });
 
 test("wiretape/websocket", () => {
-  expect(Object.keys(websocket).toSorted()).toEqual([]);
+  expect(Object.keys(websocket).toSorted()).toEqual(["tapeWebSocket"]);
 });
 
 test("wiretape/doubles", () => {

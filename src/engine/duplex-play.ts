@@ -24,7 +24,7 @@ export type DuplexStep =
     }
   /** It ended as `track.close` says. */
   | { readonly type: "close" }
-  /** It broke. */
+  /** It broke. The close comes next, where one was recorded. */
   | { readonly type: "broke"; readonly error: StoredError }
   /** Nothing more was recorded: it stays open until the program ends it, as it did. */
   | { readonly type: "open" }
@@ -34,6 +34,8 @@ export type DuplexStep =
 /** One play of a recorded conversation. */
 export interface DuplexPlay {
   readonly track: DuplexTrack;
+  /** Whether everything that was recorded of the program's has come. */
+  readonly said: boolean;
   /** Waits for the moment at which it opens, or is refused (`track.fault`). */
   opened(): Pending;
   /**
@@ -67,6 +69,8 @@ export function playDuplex(play: Play, kind: DuplexKind, sidecar?: ReadSidecar):
   const places = plan.flatMap((chunk, place) => (chunk.from === kind.client ? [] : [place]));
   const liveFrames = new Map<number, FrameBytes>();
   let played = 0;
+  /** What of the outcome was told. */
+  let broken = false;
   let over = false;
 
   /** A frame's bytes in this play: with the ids that the program gave. Made when all before it has come. */
@@ -120,23 +124,34 @@ export function playDuplex(play: Play, kind: DuplexKind, sidecar?: ReadSidecar):
   function outcome(): { promise: Promise<DuplexStep>; cancel(): void } {
     const { close, end } = track;
     const at = toPlay.at(-1)?.at ?? 0;
-    if (over || (close === undefined && end?.error === undefined)) return still({ type: "open" });
     const after = script.before(plan.length);
-    if (end?.error !== undefined) {
-      const { error } = end;
-      return waited(play.turn(end.at ?? at, "the end", end.after, after), () => told({ type: "broke", error }));
+    const error = broken ? undefined : end?.error;
+    if (error !== undefined) {
+      // Both are one moment: the gate of the close holds it too.
+      const gate = end?.after ?? close?.after;
+      return waited(play.turn(end?.at ?? at, "the end", gate, after), () => {
+        broken = true;
+        if (close === undefined) told();
+        return { type: "broke", error };
+      });
     }
-    return waited(play.turn(close?.at ?? at, "the close", close?.after, after), () => told({ type: "close" }));
+    if (over || close === undefined) return still({ type: "open" });
+    return waited(play.turn(close.at ?? at, "the close", close.after, after), () => {
+      told();
+      return { type: "close" };
+    });
   }
 
-  function told(last: DuplexStep): DuplexStep {
+  function told(): void {
     over = true;
     play.note({ kind: "close", boundary: kind.boundary });
-    return last;
   }
 
   return {
     track,
+    get said() {
+      return script.before(plan.length).met;
+    },
     opened: () => play.turn(track.fault?.at ?? 0, track.fault === undefined ? "the opening" : "the fault", track.after),
     next,
     sent: (bytes, binary = false) => script.sent(bytes, binary),

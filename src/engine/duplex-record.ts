@@ -30,8 +30,8 @@ export interface DuplexRecording {
   called(name: string): void;
   /** The program is handed something of the other side's. */
   received(from: "server" | "stdout" | "stderr", bytes: Uint8Array, binary?: boolean): void;
-  /** It ended in good order. */
-  closed(close?: DuplexClose): void;
+  /** It ended, as `close` tells; where it broke first, `error` is what the program was told. */
+  closed(close?: DuplexClose, error?: StoredError): void;
   /** It never opened. */
   refused(error: StoredError): void;
   /** It broke. */
@@ -105,10 +105,12 @@ export function recordDuplex(
       // The delivery settles what its millisecond is: it is asked for afterwards.
       frames.push({ at: recording.elapsed(), from, bytes: bytes.slice(), ...gate, ...(binary && { binary }) });
     },
-    closed(close = {}) {
+    closed(close = {}, error) {
       if (over) return;
       const gate = delivered({ kind: "close", boundary: kind.boundary });
-      settle({ close: { at: recording.elapsed(), ...gate, ...close } as DuplexDraft["close"] });
+      const at = recording.elapsed();
+      const end = error === undefined ? {} : { end: { at, error } };
+      settle({ close: { at, ...gate, ...close } as DuplexDraft["close"], ...end });
     },
     refused: (error) => settle({ fault: { at: recording.elapsed(), ...error } }),
     broke(error) {

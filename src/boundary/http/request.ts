@@ -7,6 +7,7 @@ import type { RequestKind } from "../../engine/request-kind.ts";
 import { decodeLatin1, decodeUtf8 } from "../../wire/bytes.ts";
 import { sha256Base64url } from "../../wire/digest.ts";
 import { parseJsonTree } from "../../wire/json.ts";
+import { parseUrl, urlFacets, valuesByName } from "../../wire/url-facets.ts";
 
 /** An HTTP request, read: what is compared and what is recorded. */
 export interface HttpRequest {
@@ -44,14 +45,7 @@ export const httpRequests: RequestKind<HttpRequest> = {
 /** What of an HTTP request is compared. */
 function httpFacets(request: HttpRequest, include: readonly string[]): Facets {
   const { method, url, headers, body } = request;
-  const facets: Record<string, Json> = { method };
-  const parsed = parseUrl(url);
-  if (parsed === undefined) facets.path = url;
-  else {
-    facets.origin = parsed.origin;
-    facets.path = parsed.pathname;
-    if (parsed.search !== "") facets.query = valuesByName(parsed.searchParams);
-  }
+  const facets: Record<string, Json> = { method, ...urlFacets(url) };
   for (const pointer of include) {
     const name = /^\/headers\/(.+)$/.exec(pointer)?.[1]?.toLowerCase();
     if (name === undefined) continue;
@@ -98,24 +92,6 @@ function multipartFacet(body: Uint8Array, boundary: string): Json[] | undefined 
       .sort();
     return { headers, content: split < 0 ? "" : piece.slice(split + 4) };
   });
-}
-
-function valuesByName(params: URLSearchParams): Json {
-  const values = new Map<string, string[]>();
-  for (const [name, value] of params) {
-    const list = values.get(name);
-    if (list === undefined) values.set(name, [value]);
-    else list.push(value);
-  }
-  return Object.fromEntries(values);
-}
-
-function parseUrl(url: string): URL | undefined {
-  try {
-    return new URL(url);
-  } catch {
-    return undefined; // a hand-written track may hold anything; it is compared as it stands
-  }
 }
 
 // The ordinary spelling of a URL, in which origin and path are what stands before "?" and "#".
