@@ -10,4 +10,5 @@ export type {
   ScriptedNotification,
   ScriptedOutcome,
 } from "./boundary/mcp/scripted-answer.ts";
+export { tapeMcp } from "./boundary/mcp/tape-mcp.ts";
 export type { AnyMcpTransport, McpSendOptions, McpTransport } from "./boundary/mcp/transport.ts";

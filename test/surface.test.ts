@@ -87,7 +87,7 @@ test("wiretape/process", () => {
 });
 
 test("wiretape/mcp", () => {
-  expect(Object.keys(mcp).toSorted()).toEqual(["FakeMcpTransport"]);
+  expect(Object.keys(mcp).toSorted()).toEqual(["FakeMcpTransport", "tapeMcp"]);
 });
 
 test("wiretape/model", () => {

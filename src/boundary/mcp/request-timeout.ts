@@ -1,7 +1,5 @@
+import { brandError } from "./noted-error.ts";
 import type { McpSendOptions } from "./transport.ts";
-
-// By this mark the copies of the v2 packages in one process know each other's errors.
-const BRANDS = Symbol.for("mcp.sdk.errorBrands");
 
 /**
  * How a request fails in its client when no answer came: what `send` rejects with, or the JSON-RPC error that becomes the
@@ -20,5 +18,5 @@ export function requestTimeout(
   const data = { timeout: seconds * 1000 };
   if (!("requestSignal" in options)) return { code: -32001, message, data };
   const error = Object.assign(new Error(message), { name: "SdkError", code: "REQUEST_TIMEOUT", data });
-  return Object.defineProperty(error, BRANDS, { value: new Set(["mcp.SdkError"]) });
+  return brandError(error, ["mcp.SdkError"]);
 }
