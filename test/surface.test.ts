@@ -83,7 +83,15 @@ test("wiretape/conformance", () => {
 });
 
 test("wiretape/process", () => {
-  expect(Object.keys(process).toSorted()).toEqual([]);
+  expect(Object.keys(process).toSorted()).toEqual([
+    "CliInvocation",
+    "CliRun",
+    "CliStderr",
+    "FakeClaudeCli",
+    "FakeCodexCli",
+    "claudeCodeSpawner",
+    "codexTurn",
+  ]);
 });
 
 test("wiretape/mcp", () => {

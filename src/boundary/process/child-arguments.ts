@@ -60,7 +60,7 @@ export function spawnFacts(command: unknown, args?: unknown, options?: unknown):
   if (process.platform !== "win32") {
     return { command: typeof shell === "string" ? shell : "/bin/sh", argv: ["-c", line], spawnOptions };
   }
-  const program = typeof shell === "string" ? shell : (process.env["comspec"] ?? "cmd.exe");
+  const program = typeof shell === "string" ? shell : (process.env.comspec ?? "cmd.exe");
   const isCmd = /^(?:.*\\)?cmd(?:\.exe)?$/i.test(program);
   return { command: program, argv: isCmd ? ["/d", "/s", "/c", `"${line}"`] : ["-c", line], spawnOptions };
 }
