@@ -18,8 +18,8 @@ export interface StoredProviderError {
   readonly details: Members | undefined;
 }
 
-const STORED = new Set(["name", "message", "stack", "code", "cause"]);
-const MARKERS = "markers";
+const MARKERS = "$markers";
+const STORED = new Set(["name", "message", "stack", "code", "cause", MARKERS]);
 
 /** The stored form of what a model threw. Properties that cannot be stored (functions, sockets) are left out. */
 export function storeProviderError(error: unknown): StoredProviderError {
@@ -31,36 +31,37 @@ export function restoreProviderError(stored: StoredError, details?: Json): Error
   return restoreInto(storedToError(stored), stored, isMembers(details) ? details : {});
 }
 
-/** The status of a provider's error is its code, unless it has a code of its own. */
+/** The status of a provider's refusal is its code, unless it has a code of its own. */
 function withStatus(error: unknown, stored: StoredError): StoredError {
-  const { code, statusCode, cause } = Object(error) as { code?: unknown; statusCode?: unknown; cause?: unknown };
+  const { statusCode, cause } = Object(error) as { statusCode?: unknown; cause?: unknown };
   return {
     ...stored,
-    ...(code === undefined && typeof statusCode === "number" && markersOf(stored.name).length > 0
-      ? { code: statusCode }
-      : {}),
+    ...(isRefusal(error) && typeof statusCode === "number" ? { code: statusCode } : {}),
     ...(stored.cause === undefined ? {} : { cause: withStatus(cause, stored.cause) }),
   };
+}
+
+/** Whether an error has a status, and says whether to try again, as those of the AI SDK do that tell of an answer. */
+function isRefusal(error: unknown): boolean {
+  if (!isError(error) || !refuses(error.name) || (error as { code?: unknown }).code !== undefined) return false;
+  return sameMarkers(carriedBy(error), markersOf(error.name));
 }
 
 function detailsOf(error: unknown, depth = 0): Members | undefined {
   if (!isError(error) || depth > 8) return undefined;
   const details: { [key: string]: Json } = {};
-  const own = error as Error & { code?: unknown; statusCode?: unknown };
-  const markers = markersOf(error.name);
-  const derived: Readonly<Record<string, unknown>> =
-    markers.length === 0 || own.code !== undefined
-      ? {}
-      : { statusCode: own.statusCode, isRetryable: isRetryable(own.statusCode) };
+  const { code, statusCode } = error as Error & { code?: unknown; statusCode?: unknown };
+  const derived: Readonly<Record<string, unknown>> = isRefusal(error)
+    ? { statusCode, isRetryable: isRetryable(statusCode) }
+    : {};
   for (const [key, value] of Object.entries(error)) {
     if (STORED.has(key) || value === undefined || derived[key] === value) continue;
     const json = storable(value);
     if (json !== undefined) setKey(details, key, json);
   }
-  if (typeof own.code === "number" && markers.length > 0) details.code = own.code;
-  const carried = Object.getOwnPropertySymbols(error).flatMap((symbol) => Symbol.keyFor(symbol) ?? []);
-  const known = carried.filter((key) => key.startsWith("vercel.ai."));
-  if (known.toSorted().join() !== markers.toSorted().join()) details[MARKERS] = known;
+  if (typeof code === "number" && refuses(error.name)) details.code = code;
+  const carried = carriedBy(error);
+  if (!sameMarkers(carried, markersOf(error.name))) details[MARKERS] = carried;
   const cause = detailsOf(error.cause, depth + 1);
   if (cause !== undefined) details.cause = cause;
   return Object.keys(details).length === 0 ? undefined : details;
@@ -75,23 +76,40 @@ function storable(value: unknown): Json | undefined {
 }
 
 function restoreInto(error: Error, stored: StoredError, details: Members): Error {
-  const markers = markersOf(stored.name);
-  if (markers.length > 0 && typeof stored.code === "number" && !Object.hasOwn(details, "code")) {
-    delete (error as { code?: unknown }).code;
-    define(error, "statusCode", stored.code);
-  }
-  if (markers.length > 0 && !Object.hasOwn(details, "isRetryable") && typeof stored.code !== "string") {
-    if (stored.code !== undefined || stored.name === CALL_ERROR) define(error, "isRetryable", isRetryable(stored.code));
+  const { code, name } = stored;
+  const own = [MARKERS, "code"].some((key) => Object.hasOwn(details, key));
+  if (refuses(name) && !own && typeof code !== "string") {
+    if (code !== undefined) {
+      delete (error as { code?: unknown }).code;
+      define(error, "statusCode", code);
+    }
+    define(error, "isRetryable", isRetryable(code));
   }
   const { [MARKERS]: carried, cause, ...rest } = details;
   for (const [key, value] of Object.entries(rest)) define(error, key, untagValue(value));
-  for (const key of Array.isArray(carried) ? carried : markers) define(error, Symbol.for(String(key)), true);
+  for (const key of Array.isArray(carried) ? carried.filter(isMarker) : markersOf(name))
+    define(error, Symbol.for(key), true);
   if (stored.cause !== undefined && isError(error.cause))
     restoreInto(error.cause, stored.cause, isMembers(cause) ? cause : {});
   return error;
 }
 
-const CALL_ERROR = "AI_APICallError";
+/** The names of errors that tell of a provider's answer. */
+function refuses(name: string): boolean {
+  return name === "AI_APICallError" || /^Gateway\w/.test(name);
+}
+
+function carriedBy(error: Error): readonly string[] {
+  const keys = Object.getOwnPropertySymbols(error).flatMap((symbol) => Symbol.keyFor(symbol) ?? []);
+  return keys.filter(isMarker);
+}
+
+function isMarker(key: unknown): key is string {
+  return typeof key === "string" && key.startsWith("vercel.ai.");
+}
+
+const sameMarkers = (a: readonly string[], b: readonly string[]): boolean =>
+  a.toSorted().join() === b.toSorted().join();
 
 /** The symbols by which the AI SDK's packages know their errors: they follow from the name. */
 function markersOf(name: string): readonly string[] {

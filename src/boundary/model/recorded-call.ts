@@ -81,7 +81,12 @@ export async function recordGenerate(
   }
   recording.delivered(modelEvent("response", call.name));
   const at = recording.elapsed();
-  being.settle({ result: { at, value: being.keep(() => tagValue(answer)) } });
+  const value = being.keep(() => {
+    if (!Array.isArray((Object(answer) as { content?: unknown }).content))
+      throw new OptionInvalid(`${call.name} gave no answer: its result has no list under "content".`);
+    return tagValue(answer);
+  });
+  being.settle({ result: { at, value } });
   return answer;
 }
 
