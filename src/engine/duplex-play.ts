@@ -2,13 +2,17 @@ import { encodeContent, type ReadSidecar } from "../cassette/content.ts";
 import { type FrameBytes, movedBy, type PlannedChunk, planDuplex, plannedBytes } from "../cassette/duplex-plan.ts";
 import type { Frame, Json, McpTrack, ProcessTrack, StoredError, WebSocketTrack } from "../cassette/schema.ts";
 import { DeckFinished } from "../errors.ts";
+import { matchesEvent } from "../pattern.ts";
 import { decodeUtf8 } from "../wire/bytes.ts";
 import { parseJsonTree } from "../wire/json.ts";
 import type { Pending } from "./deliveries.ts";
 import { type ClientScript, createClientScript } from "./duplex-client.ts";
 import type { DuplexKind } from "./duplex-kind.ts";
+import type { CallFacts } from "./duplex-record.ts";
 import { createIdLinks, withLiveIds } from "./duplex-script.ts";
-import type { Play } from "./play.ts";
+import { gateIn } from "./gate.ts";
+import { completed, type Play } from "./play.ts";
+import type { TraceEvent } from "./trace.ts";
 
 /** A conversation at rest. */
 export type DuplexTrack = WebSocketTrack | ProcessTrack | McpTrack;
@@ -51,8 +55,9 @@ export interface DuplexPlay {
   /**
    * The program does something that is no frame: it ends its stream (`end`), kills, closes. What was delivered after it in
    * the recording waits for it. `end` says as well that a line without a newline is complete. Throws as `sent` does.
+   * `true`: what comes next in the recording, or comes when nothing else is waited for, was recorded behind such a call.
    */
-  called(name: string): void;
+  called(name: string, facts?: CallFacts): boolean;
 }
 
 /** Plays a conversation that was claimed. `sidecar` reads its files. */
@@ -142,6 +147,18 @@ export function playDuplex(play: Play, kind: DuplexKind, sidecar?: ReadSidecar):
     });
   }
 
+  /** Whether the first thing that is still held waits for this event. */
+  function isAnswered(event: TraceEvent): boolean {
+    const { trace } = play.stage;
+    const rest = toPlay.slice(played).map(({ after }, i) => ({ after, place: places[played + i] as number }));
+    for (const { after, place } of [...rest, { after: track.end?.after ?? track.close?.after, place: plan.length }]) {
+      if (!script.before(place).met) return false;
+      const gate = gateIn(trace, after);
+      if (gate !== undefined) return gate.pattern !== undefined && matchesEvent(gate.pattern, event);
+    }
+    return false;
+  }
+
   function told(): void {
     over = true;
     play.note({ kind: "close", boundary: kind.boundary });
@@ -155,9 +172,12 @@ export function playDuplex(play: Play, kind: DuplexKind, sidecar?: ReadSidecar):
     opened: () => play.turn(track.fault?.at ?? 0, track.fault === undefined ? "the opening" : "the fault", track.after),
     next,
     sent: (bytes, binary = false) => script.sent(bytes, binary),
-    called(name) {
+    called(name, facts) {
       if (name === "end") script.ended();
-      play.note({ kind: "call", boundary: kind.boundary, name });
+      const event = completed({ kind: "call", boundary: kind.boundary, name, ...facts }, play.lane, track.id);
+      const answered = isAnswered(event);
+      play.note(event);
+      return answered;
     },
   };
 }

@@ -15,6 +15,9 @@ export interface DuplexClose {
   readonly signal?: string | null | undefined;
 }
 
+/** What is told of a call beside its name, in the trace and in gates. */
+export type CallFacts = Readonly<Record<string, string | number>>;
+
 /** A conversation that is being recorded. The bytes that it is handed are copied. */
 export interface DuplexRecording {
   /** Milliseconds since it began. */
@@ -25,9 +28,9 @@ export interface DuplexRecording {
   sent(bytes: Uint8Array, binary?: boolean): void;
   /**
    * The program does something that is no frame: it ends its stream (`end`), kills, closes. What is delivered after it is
-   * recorded with a gate on it, so that a replay waits for it too.
+   * recorded with a gate on it, so that a replay waits for it too. `facts` say more of it: which signal.
    */
-  called(name: string): void;
+  called(name: string, facts?: CallFacts): void;
   /** The program is handed something of the other side's. */
   received(from: "server" | "stdout" | "stderr", bytes: Uint8Array, binary?: boolean): void;
   /** It ended, as `close` tells; where it broke first, `error` is what the program was told. */
@@ -55,7 +58,7 @@ export function recordDuplex(
   const frames: SentChunk[] = [];
   let opening = open;
   let over = false;
-  let cause: string | undefined;
+  let cause: Gate | undefined;
   recording.sent(event, origin, true);
   recording.opened();
   recording.onFinish = () => settle({ end: { at: recording.elapsed(), by: "client" } });
@@ -69,14 +72,12 @@ export function recordDuplex(
   }
 
   function delivered(told: TraceEvent): { after?: Gate } {
-    const after = cause === undefined ? undefined : called(cause);
+    const after = cause;
     cause = undefined;
     const gate = recording.delivered(told);
     const whole = after ?? gate;
     return whole === undefined ? {} : { after: whole };
   }
-
-  const called = (name: string): Gate => ({ kind: "call", boundary: kind.boundary, name, track: id });
 
   function frameEvent(from: SentChunk["from"], bytes: Uint8Array, binary: boolean): TraceEvent {
     const text = kind.event === undefined || binary ? undefined : decodeUtf8(bytes);
@@ -94,10 +95,11 @@ export function recordDuplex(
       frames.push({ at: recording.elapsed(), from: kind.client, bytes: bytes.slice(), ...(binary && { binary }) });
       recording.happened(frameEvent(kind.client, bytes, binary));
     },
-    called(name) {
+    called(name, facts) {
       if (over) return;
-      cause = name;
-      recording.happened({ kind: "call", boundary: kind.boundary, name });
+      const call = { kind: "call", boundary: kind.boundary, name, ...facts } as const;
+      cause = { ...call, track: id };
+      recording.happened(call);
     },
     received(from, bytes, binary = false) {
       if (over) return;
