@@ -27,7 +27,12 @@ export function createIdLinks(): IdLinks {
 }
 
 /** Notes which live ids stand for which recorded ones: two messages of the program's that are the same one. */
-export function linkIds(kind: DuplexKind, links: IdLinks, recorded: Json | undefined, live: Json | undefined): void {
+export function linkIds(
+  kind: Pick<DuplexKind, "ids">,
+  links: IdLinks,
+  recorded: Json | undefined,
+  live: Json | undefined,
+): void {
   if (kind.ids === undefined || recorded === undefined || live === undefined) return;
   const given = (message: Json): IdPlace[] =>
     (kind.ids?.(message, "client") ?? []).filter(({ role }) => role === "gives");
@@ -42,7 +47,7 @@ export function linkIds(kind: DuplexKind, links: IdLinks, recorded: Json | undef
 }
 
 /** A message of the other side's with the ids that it names as the program gave them; the very same where none differ. */
-export function withLiveIds(kind: DuplexKind, links: IdLinks, message: Json): Json {
+export function withLiveIds(kind: Pick<DuplexKind, "ids">, links: IdLinks, message: Json): Json {
   let changed = message;
   for (const { path, space, role } of kind.ids?.(message, "server") ?? []) {
     if (role !== "names") continue;
@@ -104,8 +109,8 @@ function valueAt(message: Json, path: IdPlace["path"]): Json | undefined {
   return value;
 }
 
-// Copies only what lies on the path. `undefined` takes the key out.
-function withValue(message: Json, path: IdPlace["path"], value: Json | undefined, depth = 0): Json {
+/** A message with another value at a place that it has; copies only what lies on the path. `undefined` takes the key out. */
+export function withValue(message: Json, path: IdPlace["path"], value: Json | undefined, depth = 0): Json {
   const step = path[depth];
   if (step === undefined || typeof message !== "object" || message === null || !Object.hasOwn(message, step))
     return message;
