@@ -2,8 +2,8 @@ import type { CallTrack, Json } from "../../cassette/schema.ts";
 import { tagValue } from "../../cassette/values.ts";
 import type { RequestKind } from "../../engine/request-kind.ts";
 import type { TraceEvent } from "../../engine/trace.ts";
-import { setKey } from "../../wire/json.ts";
 import { lastUserText } from "./language-model.ts";
+import { withoutUndefined } from "./without-undefined.ts";
 
 /** A call of a model. */
 export interface ModelRequest {
@@ -46,20 +46,6 @@ export function modelEvent(kind: TraceEvent["kind"], name: string, type?: string
 export function storedOptions(options: object): Json {
   const { abortSignal: _, headers: __, ...asked } = options as Readonly<Record<string, unknown>>;
   return withoutUndefined(tagValue(asked));
-}
-
-function withoutUndefined(value: Json): Json {
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(withoutUndefined);
-  const members: { [key: string]: Json } = {};
-  for (const [key, item] of Object.entries(value as { readonly [key: string]: Json })) {
-    if (!isUndefined(item)) setKey(members, key, withoutUndefined(item));
-  }
-  return members;
-}
-
-function isUndefined(value: Json): boolean {
-  return typeof value === "object" && value !== null && (value as { $undefined?: Json }).$undefined === true;
 }
 
 function membersOf(input: Json): { readonly [key: string]: Json } {

@@ -2,6 +2,7 @@ import type { Json, StoredError } from "../../cassette/schema.ts";
 import { errorToStored, isError, storedToError } from "../../cassette/stored-error.ts";
 import { tagValue, untagValue } from "../../cassette/values.ts";
 import { setKey } from "../../wire/json.ts";
+import { withoutUndefined } from "./without-undefined.ts";
 
 /**
  * Errors of model providers. A program, and the AI SDK's own retries, tell them by a registered symbol and not by their
@@ -19,6 +20,7 @@ export interface StoredProviderError {
 }
 
 const MARKERS = "$markers";
+const SENT = "requestBodyValues";
 const STORED = new Set(["name", "message", "stack", "code", "cause", MARKERS]);
 
 /** The stored form of what a model threw. Properties that cannot be stored (functions, sockets) are left out. */
@@ -57,7 +59,7 @@ function detailsOf(error: unknown, depth = 0): Members | undefined {
   for (const [key, value] of Object.entries(error)) {
     if (STORED.has(key) || value === undefined || derived[key] === value) continue;
     const json = storable(value);
-    if (json !== undefined) setKey(details, key, json);
+    if (json !== undefined) setKey(details, key, key === SENT ? withoutUndefined(json) : json);
   }
   if (typeof code === "number" && refuses(error.name)) details.code = code;
   const carried = carriedBy(error);

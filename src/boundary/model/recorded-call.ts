@@ -1,12 +1,11 @@
 import type { CallDraft, EventDraft } from "../../cassette/draft.ts";
 import type { Json } from "../../cassette/schema.ts";
-import { tagValue } from "../../cassette/values.ts";
 import type { Recording } from "../../engine/recorder.ts";
 import type { Session } from "../../engine/session.ts";
 import { OptionInvalid, type WiretapeError } from "../../errors.ts";
 import { type ModelRequest, modelEvent, modelRequests } from "./model-requests.ts";
 import { storeProviderError } from "./provider-errors.ts";
-import { storePart } from "./stored-part.ts";
+import { storeAnswer, storePart } from "./stored-part.ts";
 
 type Outcome = Omit<Partial<CallDraft>, "id" | "kind" | "at" | "lane" | "call">;
 
@@ -84,7 +83,7 @@ export async function recordGenerate(
   const value = being.keep(() => {
     if (!Array.isArray((Object(answer) as { content?: unknown }).content))
       throw new OptionInvalid(`${call.name} gave no answer: its result has no list under "content".`);
-    return tagValue(answer);
+    return storeAnswer(answer);
   });
   being.settle({ result: { at, value } });
   return answer;
@@ -115,7 +114,7 @@ export async function recordStream(
   const value = being.keep(() => {
     if (typeof (stream as Partial<typeof stream> | undefined)?.getReader !== "function")
       throw new OptionInvalid(`${call.name} gave no stream: its result has no ReadableStream under "stream".`);
-    return tagValue(head);
+    return storeAnswer(head);
   });
   const result = { at, ...(Object.keys(head).length === 0 ? {} : { value }) };
   const events: EventDraft[] = [];

@@ -2,8 +2,21 @@ import type { Json, StoredError } from "../../cassette/schema.ts";
 import { isError, isStoredError } from "../../cassette/stored-error.ts";
 import { tagValue, untagValue } from "../../cassette/values.ts";
 import { restoreProviderError, storeProviderError } from "./provider-errors.ts";
+import { withoutUndefined } from "./without-undefined.ts";
 
 type Members = { readonly [key: string]: Json };
+
+/**
+ * What a model answered, as it is stored: a tagged value. The body that it sent is kept as it went out: without what is
+ * `undefined`, of which the requests of providers are full. Throws `OptionInvalid` for what cannot be stored.
+ */
+export function storeAnswer(answer: object): Json {
+  const json = tagValue(answer) as Members;
+  const { request } = json;
+  if (typeof request !== "object" || request === null || Array.isArray(request)) return json;
+  const { body } = request as Members;
+  return body === undefined ? json : { ...json, request: { ...request, body: withoutUndefined(body) } };
+}
 
 /**
  * A part of a model's stream as it is stored: a tagged value. A part that tells an error has the error's details beside
