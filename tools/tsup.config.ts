@@ -17,6 +17,8 @@ export default defineConfig({
     websocket: "src/websocket.ts",
     doubles: "src/doubles.ts",
     cli: "src/cli/main.ts",
+    // A shim is a process of its own, and this its program.
+    "cli-shim-program": "src/boundary/process/cli-shim-program.ts",
     // The demo starts a process of its own with these two.
     "replay-offline": "src/demo/replay-offline.ts",
     "offline-preload": "src/demo/offline-preload.ts",

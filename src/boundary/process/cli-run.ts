@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 import { OptionInvalid } from "../../errors.ts";
-import { encodeUtf8 } from "../../wire/bytes.ts";
+import { encodeBase64, encodeUtf8 } from "../../wire/bytes.ts";
 import { splitLines } from "../../wire/lines.ts";
 import type { ProcessStep } from "./child-script.ts";
 import { checkKeys } from "./fake-cli-options.ts";
@@ -157,6 +157,42 @@ export function playOf(run: CliRun): Held {
   const found = held.get(run);
   if (found === undefined) throw new OptionInvalid(`A run is a CliRun, as CliRun.of([…]); got ${kindOf(run)}.`);
   return found;
+}
+
+/** A run as it crosses from one process to another. */
+export interface PackedRun {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly interleaved: readonly (readonly [lines: number, data: string])[];
+  readonly returncode: number;
+  /** The lines that were given as text or bytes. */
+  readonly verbatim: readonly number[];
+}
+
+/** A run as plain data: bytes in base64. */
+export function packRun(run: CliRun): PackedRun {
+  const verbatim = [...playOf(run).lines.entries()].filter(([, line]) => line.verbatim).map(([index]) => index);
+  return {
+    stdout: encodeBase64(run.stdout),
+    stderr: encodeBase64(run.stderr),
+    interleaved: run.interleavedStderr.map(([lines, data]) => [lines, encodeBase64(data)]),
+    returncode: run.returncode,
+    verbatim,
+  };
+}
+
+/** The run that was packed. */
+export function unpackRun({ stdout, stderr, interleaved, returncode, verbatim }: PackedRun): CliRun {
+  const run = new CliRun({
+    stdout: Buffer.from(stdout, "base64"),
+    stderr: Buffer.from(stderr, "base64"),
+    interleavedStderr: interleaved.map(([lines, data]) => [lines, Buffer.from(data, "base64")]),
+    returncode,
+  });
+  const { lines, steps } = playOf(run);
+  const marked = new Set(verbatim);
+  held.set(run, { lines: lines.map((line, index) => ({ ...line, verbatim: marked.has(index) })), steps });
+  return run;
 }
 
 /** The number of a signal, below zero: how a returncode tells of it. */

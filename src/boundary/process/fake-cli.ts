@@ -27,6 +27,22 @@ export interface CliKind {
   play(run: CliRun, invocation: CliInvocation, ledger: DoubleLedger): ProcessScript;
 }
 
+/** What a shim, which is another process, has to know of a fake to play it there. */
+interface Inside {
+  readonly double: string;
+  readonly runs: readonly CliRun[];
+  readonly repeatLast: boolean;
+  /** So many spawns were served by others. */
+  skip(spawns: number): void;
+}
+
+const insides = new WeakMap<FakeCli, Inside>();
+
+/** The inside of a fake CLI. */
+export function insideOf(fake: FakeCli): Inside {
+  return insides.get(fake) as Inside;
+}
+
 /**
  * A CLI that is not there: `spawn` gives children that play recorded or scripted runs, one run a spawn, in order. It is
  * ordinal: what the program asks for is kept in `invocations`, and compared with nothing.
@@ -55,6 +71,10 @@ export class FakeCli {
     this.#runs = [...runs];
     for (const run of this.#runs) playOf(run);
     this.#repeatLast = options.repeatLast ?? false;
+    const skip = (spawns: number): void => {
+      this.#spawns += spawns;
+    };
+    insides.set(this, { double: kind.double, runs: this.#runs, repeatLast: this.#repeatLast, skip });
   }
 
   /** Runs that were not spawned yet. Never below zero; zero when all were. Left over runs are no fault. */
