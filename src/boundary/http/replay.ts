@@ -12,6 +12,7 @@ import { CassetteInvalid } from "../../errors.ts";
 import { utf8Length } from "../../wire/bytes.ts";
 import { hasNullBody, RecordedResponse, type ResponseFacts } from "./recorded-response.ts";
 import type { HttpRequest } from "./request.ts";
+import { answerWithLiveIds } from "./rpc-answer.ts";
 
 type LoadSidecar = (file: Sidecar) => Uint8Array;
 
@@ -23,7 +24,8 @@ export async function replayFetch(
   session: Session,
 ): Promise<Response> {
   const track = play.track as HttpTrack;
-  const { response, fault } = track;
+  const { fault } = track;
+  const response = answerWithLiveIds(track, request, session);
   if (track.after !== undefined) await unlessAborted(play.wait(0, "the answer", track.after), signal, play.giveBack);
   if (response === undefined) {
     if (fault !== undefined) {
@@ -195,6 +197,8 @@ function statedHeaders(
   if (place < 0 || end !== undefined || headers.some(([name]) => name.toLowerCase() === "content-encoding"))
     return headers;
   if (whole !== undefined) return stating(headers, place, whole);
+  // An answer with the ids of this time is made for this play alone.
+  if (response !== track.response) return stating(headers, place, bodyBytes(body, style, load).length);
   let list = stated.get(track);
   if (list === undefined) stated.set(track, (list = stating(headers, place, bodyBytes(body, style, load).length)));
   return list;

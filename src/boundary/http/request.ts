@@ -8,6 +8,7 @@ import { decodeLatin1, decodeUtf8 } from "../../wire/bytes.ts";
 import { sha256Base64url } from "../../wire/digest.ts";
 import { parseJsonTree } from "../../wire/json.ts";
 import { parseUrl, urlFacets, valuesByName } from "../../wire/url-facets.ts";
+import { withoutOwnIds } from "./rpc-body.ts";
 
 /** An HTTP request, read: what is compared and what is recorded. */
 export interface HttpRequest {
@@ -66,7 +67,7 @@ function bodyFacet(body: Uint8Array, type: string): Json {
   if (first === 0x7b || first === 0x5b || first <= 0x20 || /[/+]json\b/i.test(type)) {
     const text = decodeUtf8(body);
     const tree = text === undefined ? undefined : parseJsonTree(text);
-    if (tree !== undefined) return tree;
+    if (tree !== undefined) return withoutOwnIds(tree);
   }
   if (/^application\/x-www-form-urlencoded\b/i.test(type))
     return { form: valuesByName(new URLSearchParams(decodeLatin1(body))) };

@@ -1,7 +1,7 @@
 import type { Json, McpTrack } from "../../cassette/schema.ts";
-import type { DuplexKind, IdPlace } from "../../engine/duplex-kind.ts";
+import type { DuplexKind } from "../../engine/duplex-kind.ts";
 import type { RequestKind } from "../../engine/request-kind.ts";
-import type { JsonRpcMessage } from "./json-rpc.ts";
+import { jsonRpcIds } from "../../wire/json-rpc.ts";
 
 /** What is known of a conversation when it begins; in replay nothing is, because no transport is made. */
 export type McpOpening = NonNullable<McpTrack["open"]>;
@@ -25,8 +25,6 @@ export const mcpOpenings: RequestKind<McpOpening> = {
   }),
 };
 
-const SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId";
-
 /**
  * The messages of a conversation. Requests race, so of those that were recorded each may be the next. Their ids and
  * progress tokens are made up by the side that asks, and each side has its own.
@@ -37,7 +35,13 @@ export const mcpConversations: DuplexKind = {
   client: "client",
   unit: "message",
   order: "any",
-  ids: (message, from) => (isObject(message) ? idsOf(message as unknown as Spoken, from) : []),
+  ids: (message, from) => {
+    // What is said about the transport names requests of the client's.
+    const note = isObject(message) && typeof message.method === "string" && message.method.startsWith("$/");
+    return note
+      ? [{ path: ["params", "requestId"], space: "request of client", role: "names" }]
+      : jsonRpcIds(message, from);
+  },
   counts: (message) => {
     if (!isObject(message) || typeof message.method !== "string") return without(message, "jsonrpc");
     const { method, params } = message;
@@ -55,32 +59,6 @@ export const mcpConversations: DuplexKind = {
     };
   },
 };
-
-type Spoken = Pick<JsonRpcMessage, "id" | "method"> & {
-  readonly params?: { readonly requestId?: unknown; readonly _meta?: Readonly<Record<string, unknown>> };
-};
-
-function idsOf({ id, method, params }: Spoken, from: "client" | "server"): readonly IdPlace[] {
-  const other = from === "client" ? "server" : "client";
-  if (method === undefined) return [{ path: ["id"], space: `request of ${other}`, role: "names" }];
-  const places: IdPlace[] = [];
-  if (id !== undefined) places.push({ path: ["id"], space: `request of ${from}`, role: "gives" });
-  if (method === "notifications/progress")
-    places.push({ path: ["params", "progressToken"], space: `progress of ${other}`, role: "names" });
-  // Each side takes back its own requests; the server a subscription of the client's as well, whose id is a text. What is
-  // said about the transport names the client's.
-  if (method === "notifications/cancelled" || method.startsWith("$/")) {
-    const whose =
-      from === "client" || method.startsWith("$/") || typeof params?.requestId === "string" ? "client" : from;
-    places.push({ path: ["params", "requestId"], space: `request of ${whose}`, role: "names" });
-  }
-  const meta = params?._meta;
-  if (meta?.progressToken !== undefined)
-    places.push({ path: ["params", "_meta", "progressToken"], space: `progress of ${from}`, role: "gives" });
-  if (from === "server" && meta?.[SUBSCRIPTION] !== undefined)
-    places.push({ path: ["params", "_meta", SUBSCRIPTION], space: "request of client", role: "names" });
-  return places;
-}
 
 function isObject(value: Json | undefined): value is { readonly [name: string]: Json } {
   return typeof value === "object" && value !== null && !Array.isArray(value);
