@@ -142,4 +142,27 @@ describe.each([
     expect(chain(failure).some((one) => one instanceof ScriptExhausted)).toBe(true);
     await expect(deck.finish()).rejects.toBeInstanceOf(ScriptExhausted);
   });
+
+  test("a stream that the program aborts in the middle ends there again, by the AI SDK's own signal", async () => {
+    const program = async (deck: Deck): Promise<unknown> => {
+      const stop = new AbortController();
+      const aborted: number[] = [];
+      const streamed = streamText({
+        model: tapeModel(deck, () => openai()[api](id)),
+        prompt: "When does the night train to Prague leave?",
+        abortSignal: stop.signal,
+        onAbort: ({ steps }) => void aborted.push(steps.length),
+      });
+      const types: string[] = [];
+      let deltas = 0;
+      for await (const { type } of streamed.fullStream) {
+        types.push(type);
+        if (type === "text-delta" && ++deltas === 2) stop.abort();
+      }
+      return { types, aborted };
+    };
+    const { recorded, text } = await twice((_, deck) => program(deck), { gone: close });
+    expect(recorded).toMatchObject({ aborted: [0] });
+    expect(JSON.parse(text).tracks[0].end).toMatchObject({ by: "client" });
+  });
 });

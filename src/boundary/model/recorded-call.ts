@@ -6,6 +6,7 @@ import { OptionInvalid, type WiretapeError } from "../../errors.ts";
 import { type ModelRequest, modelEvent, modelRequests } from "./model-requests.ts";
 import { storeProviderError } from "./provider-errors.ts";
 import { storeAnswer, storePart } from "./stored-part.ts";
+import { withoutTornSecrets } from "./torn-secrets.ts";
 
 type Outcome = Omit<Partial<CallDraft>, "id" | "kind" | "at" | "lane" | "call">;
 
@@ -32,7 +33,9 @@ function begin(
     if (over) return;
     over = true;
     recording.onFinish = undefined;
-    recording.settle({ id, kind: "model", at, lane, call, ...outcome });
+    const { events } = outcome;
+    const parts = events === undefined ? {} : { events: withoutTornSecrets(events, session.redactor) };
+    recording.settle({ id, kind: "model", at, lane, call, ...outcome, ...parts });
   };
   const leave = (): void => settle({ ...being.open(), end: { at: recording.elapsed(), by: "client" } });
   const being: CallBeingRecorded = {
