@@ -15,9 +15,10 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   suite: ["suite", "agent", "errors"],
   boundary: ["engine", "cassette", "wire", "pattern", "errors"],
   doubles: ["doubles", "engine", "cassette", "pattern", "wire", "errors"],
+  drive: ["drive", "engine", "cassette", "pattern", "wire", "errors"],
   runner: ["runner", "engine", "cassette", "pattern", "errors"],
   demo: ["demo", "agent", "boundary", "engine", "cassette", "wire", "errors"],
-  cli: ["cli", "demo", "boundary", "engine", "cassette", "wire", "pattern", "errors"],
+  cli: ["cli", "demo", "drive", "boundary", "engine", "cassette", "wire", "pattern", "errors"],
 };
 
 /** Rooms that are one file. Any other file at the top is an entry point, though a folder may bear its name. */
@@ -34,6 +35,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   "cassette/schema.ts": ["zod"],
   cassette: ["fast-json-stable-stringify", "fastest-levenshtein", "jsonc-parser"],
   engine: ["fast-json-stable-stringify", "fastest-levenshtein"],
+  drive: ["fastest-levenshtein"],
   agent: ["ai"],
   "agent/react.ts": ["react"],
   runner: ["vitest"],

@@ -1,4 +1,5 @@
 import { closest } from "fastest-levenshtein";
+import type { Fault } from "../cassette/fault-kinds.ts";
 import type { RedactOptions } from "../cassette/redact/redactor.ts";
 import { OptionInvalid } from "../errors.ts";
 import type { Clock } from "./clock.ts";
@@ -22,12 +23,26 @@ export interface DeckOptions {
   gates?: "causal" | "off";
   /** Real milliseconds without a request or a delivery after which a held replay is an error. Default 4000; 0: never. */
   stallAfterMs?: number;
+  /** What goes wrong in this replay: laid over the recorded answers, whose file stays as it is. Nothing while recording. */
+  faults?: readonly Fault[];
   /** A remark for people, written into a recording. */
   note?: string;
 }
 
 const KEYS: Record<string, readonly string[]> = {
-  "": ["mode", "match", "redact", "timing", "integrity", "unplayed", "clock", "gates", "stallAfterMs", "note"],
+  "": [
+    "mode",
+    "match",
+    "redact",
+    "timing",
+    "integrity",
+    "unplayed",
+    "clock",
+    "gates",
+    "stallAfterMs",
+    "faults",
+    "note",
+  ],
   match: ["order", "ignore", "include", "normalize"],
 };
 
@@ -72,6 +87,9 @@ export function checkOptions(options: DeckOptions, more: readonly string[] = [])
     typeof timing === "number" ? !(timing > 0) : timing !== undefined && timing !== "instant" && timing !== "recorded"
   ) {
     faults.push(`timing is ${JSON.stringify(timing)}; it is "instant", "recorded" or a speed above 0`);
+  }
+  if (options.faults !== undefined && !Array.isArray(options.faults)) {
+    faults.push(`faults is ${kindOf(options.faults)}; it is a list, as [{ type: "cut", track: "t1", frame: 2 }]`);
   }
   if (stallAfterMs !== undefined && !(Number.isFinite(stallAfterMs) && stallAfterMs >= 0)) {
     faults.push(`stallAfterMs is ${JSON.stringify(stallAfterMs)}; it is a number of milliseconds from 0`);

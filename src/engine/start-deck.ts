@@ -6,6 +6,7 @@ import { trackStates } from "../cassette/seal.ts";
 import { CassetteExists, CassetteMissing, OptionInvalid, SealBroken } from "../errors.ts";
 import { finalScan, type RecordingFacts, recordingHead } from "./commit.ts";
 import type { Deck } from "./deck.ts";
+import { overlayFaults } from "./fault-overlay.ts";
 import { createMatcher } from "./identity.ts";
 import { askedMode } from "./mode.ts";
 import { checkOptions, type DeckOptions } from "./options.ts";
@@ -44,7 +45,10 @@ export async function startDeck(place: DeckPlace, options: DeckOptions, platform
       if (options.integrity === "sealed") refuseEdited(index, display);
       const files = requestSidecars(index, place.cassette !== undefined);
       const requestFile = files.length === 0 ? undefined : await loadSidecars(place, files);
-      if (asked.mode !== "extend") return new RunningDeck({ ...common, mode: "replay", index, requestFile, matcher });
+      if (asked.mode !== "extend") {
+        const played = options.faults === undefined ? index : overlayFaults(index, options.faults);
+        return new RunningDeck({ ...common, mode: "replay", index: played, requestFile, matcher });
+      }
       return record(index, requestFile);
     }
   }
