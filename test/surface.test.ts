@@ -91,6 +91,7 @@ test("wiretape/process", () => {
     "FakeCodexCli",
     "claudeCodeSpawner",
     "codexTurn",
+    "tapeSpawn",
     "writeCliShim",
   ]);
 });
