@@ -41,7 +41,7 @@ export interface ProcessScript {
   killed(signal: NodeJS.Signals): boolean;
   /**
    * What the program under test has taken out of a piped stream: a chunk, or its text where it set an encoding; `undefined`
-   * when it has met the end. Later than the step by what waits in the stream's buffer.
+   * when it has met the end. Later than the step by what waits in the stream's buffer; not what flows to no listener.
    */
   consumed?(from: "stdout" | "stderr", data: Uint8Array | string | undefined): void;
 }

@@ -54,6 +54,8 @@ function own(descriptor: number): Writable | number {
 class PipedOutput extends Readable {
   readonly #consumed: ((data: Uint8Array | string | undefined) => void) | undefined;
 
+  #discards = false;
+
   constructor(read: () => void, consumed: ((data: Uint8Array | string | undefined) => void) | undefined) {
     super({ highWaterMark: PIPE, read });
     this.#consumed = consumed;
@@ -61,8 +63,11 @@ class PipedOutput extends Readable {
 
   // However a program reads (events, iteration, `read()`), what it gets is emitted; a listener would make the stream flow.
   override emit(event: string | symbol, ...values: unknown[]): boolean {
-    if (event === "data") this.#consumed?.(values[0] as Uint8Array | string);
-    else if (event === "end") this.#consumed?.(undefined);
+    if (event === "data") {
+      // What flows to nobody is thrown away, and read by nobody.
+      if (this.readableFlowing === true && this.listenerCount("data") === 0) this.#discards = true;
+      else this.#consumed?.(values[0] as Uint8Array | string);
+    } else if (event === "end" && !this.#discards) this.#consumed?.(undefined);
     return (super.emit as (event: string | symbol, ...values: unknown[]) => boolean)(event, ...values);
   }
 }
