@@ -61,7 +61,9 @@ function expectWhole(recorded: unknown[]): void {
     ["progress", 3],
   ]);
   expect(recorded).toContainEqual(["notifications/message", "first"]);
-  expect(recorded.slice(-4)).toEqual([["add", "3"], ["add", "2"], ["add", "1"], "closed"]);
+  // In which order a busy machine answers is its own affair; that a replay keeps it is seen by twice().
+  expect(recorded.slice(-4, -1).map(String).sort()).toEqual(["add,1", "add,2", "add,3"]);
+  expect(recorded.at(-1)).toBe("closed");
 }
 
 describe.each(pairs)("%s client, %s server", (era, kind) => {
