@@ -2,6 +2,7 @@
 export { tapeFunction, tapeObject } from "./boundary/function/function.ts";
 export { tapeFetch } from "./boundary/http/fetch.ts";
 export { editText, sealText } from "./cassette/edit.ts";
+export type { Fault, FaultType } from "./cassette/fault-kinds.ts";
 export { type LintIssue, lintCassette } from "./cassette/lint.ts";
 export { memoryStore } from "./cassette/memory-store.ts";
 export { parseCassette } from "./cassette/parse.ts";
@@ -30,6 +31,7 @@ export type {
 } from "./cassette/schema.ts";
 export { trackStates } from "./cassette/seal.ts";
 export type { CassetteStore, Journal } from "./cassette/store.ts";
+export { type SweepOptions, type SweepVariant, sweep } from "./drive/sweep.ts";
 export type { Clock } from "./engine/clock.ts";
 export { type CreateDeckOptions, createDeck } from "./engine/create-deck.ts";
 export type { Deck, DeckReport } from "./engine/deck.ts";

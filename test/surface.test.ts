@@ -42,6 +42,7 @@ const NEUTRAL = [
   "memoryStore",
   "parseCassette",
   "sealText",
+  "sweep",
   "tapeFetch",
   "tapeFunction",
   "tapeObject",

@@ -73,6 +73,19 @@ program
   .addHelpText("after", example("wiretape recover checkout.recording.jsonl"))
   .action(run(async (journal, options) => (await import("./recover.ts")).recover(journal, options, terminal)));
 
+program
+  .command("sweep")
+  .description("derive the edge cases that nobody records: cut, torn, reset, doubled, late, failed once, malformed")
+  .argument("<file>", "a *.cassette.json file")
+  .requiredOption("-o, --output <folder>", "where the derived cassettes go; never over one that is there")
+  .option("--track <id...>", "only these tracks")
+  .option("--fault <type...>", "only these: cut, reset, tear, coalesce, duplicate, delay, status, empty, malformed")
+  .option("--limit <count>", "at most so many cassettes (default: 500)")
+  .option("--seed <number>", "chooses which, where there are more (default: 1)")
+  .addOption(json())
+  .addHelpText("after", example("wiretape sweep checkout.cassette.json -o sweep --fault cut tear"))
+  .action(run(async (file, options) => (await import("./sweep.ts")).sweep(file, options, terminal)));
+
 function json(): Option {
   return new Option("--json", "print one JSON document, and nothing else");
 }
