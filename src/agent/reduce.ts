@@ -30,6 +30,9 @@ type DataChunk = Extract<PaiThreadMessageChunkEvent["chunk"], { readonly data: u
 /** What an event asks for: nothing, another look, a read of the state, or a repair. */
 export type Verdict = "ignored" | "applied" | "refresh" | { readonly fault: string };
 
+/** What tells an acceptance of a run. */
+export type RunAcceptance = Pick<AcceptedRun, "runId" | "version">;
+
 /** The raw state of one thread, reduced from its watch stream. */
 export interface ThreadReduction {
   /** What is known, with the messages of an open generation as shells. Every change is another object. */
@@ -47,6 +50,11 @@ export interface ThreadReduction {
   adopt(state: State, options: { live: boolean }): void;
   /** What is known of a run that was accepted, where nothing newer is. */
   accept(run: AcceptedRun): void;
+  /**
+   * Whether a run that was accepted will not go on although no end of it is known: the thread's incarnation is another
+   * now, the run left the queue unadmitted, or a complete state that is not older than the acceptance is without it.
+   */
+  isGone(run: RunAcceptance): boolean;
   /** Whether this event would close the open generation, which has to be settled first. */
   closes(event: unknown): boolean;
   /** The complete raw state of this moment. Rejects with a `ReductionFault`. */
@@ -59,6 +67,9 @@ export interface ThreadReduction {
 export function createThreadReduction(threadId: ThreadId): ThreadReduction {
   let facts = unknownState(threadId);
   let known = false;
+  /** The revision of the last complete state; sparse facts may be newer, and say nothing of what they do not mention. */
+  let stated = -1;
+  const unqueued = new Set<RunId>();
   let awaitsSnapshot = false;
   let generation: GenerationReplay | undefined;
   let overlay: ReadonlyMap<MessageId, readonly DataChunk[]> = new Map();
@@ -97,6 +108,7 @@ export function createThreadReduction(threadId: ThreadId): ThreadReduction {
     if (!keepGeneration || generation?.runId !== state.activeRunId) drop();
     facts = generation === undefined ? state : { ...state, messages: generation.restore(state.messages) };
     known = true;
+    stated = state.thread.version.revision;
     isNews(`revision ${now}`, revision());
   }
 
@@ -120,6 +132,7 @@ export function createThreadReduction(threadId: ThreadId): ThreadReduction {
       return "ignored";
     const before = facts;
     facts = applySparse(facts, event);
+    if (event.type === "queue-item-removed" && event.reason !== "admitted") unqueued.add(event.runId);
     isNews(`revision ${instance()}`, revision());
     return overtakes(before, event) ? "refresh" : "applied";
   }
@@ -290,6 +303,12 @@ export function createThreadReduction(threadId: ThreadId): ThreadReduction {
       }
       const runs = run === undefined ? facts.runs : upsert(facts.runs, { ...run, status }, (each) => each.runId);
       facts = { ...facts, thread: { ...facts.thread, status }, runs, activeRunId: runId };
+    },
+    isGone({ runId, version }) {
+      if (facts.activeRunId === runId || runOf(runId) !== undefined) return false;
+      if (facts.queue.items.some((item) => item.runId === runId)) return false;
+      if (version.threadInstanceId !== instance()) return known;
+      return unqueued.has(runId) || stated >= version.revision;
     },
     closes(event) {
       const { type, runId } = (event ?? {}) as { type?: unknown; runId?: unknown };

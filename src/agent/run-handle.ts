@@ -1,5 +1,6 @@
 import type { ThreadState } from "./project.ts";
-import type { AgentContract, PaiThreadTransportState, RunId } from "./protocol.ts";
+import type { AgentContract, PaiThreadTransportState, RunId, ThreadVersion } from "./protocol.ts";
+import type { RunAcceptance } from "./reduce.ts";
 import type { LiveThread } from "./thread-live.ts";
 
 /** A run that was accepted. Waiting for it keeps a watch of its thread going; what happened before is seen too. */
@@ -11,29 +12,35 @@ export interface RunHandle<T extends AgentContract = AgentContract> {
   waitUntilBlocked(): Promise<ThreadState<T>>;
 }
 
-/** A handle on a run of a thread. */
-export function createRunHandle<T extends AgentContract>(live: LiveThread, runId: RunId): RunHandle<T> {
+/** A handle on a run of a thread, which was accepted just now. */
+export function createRunHandle<T extends AgentContract>(live: LiveThread, run: RunAcceptance): RunHandle<T> {
+  const { runId } = run;
+  const earlier = live.facts.thread.version.threadInstanceId;
+
+  /** Whether what is known is not older than the acceptance: else it knows nothing of the run, or not that it goes on. */
+  function isCurrent({ threadInstanceId, revision }: ThreadVersion): boolean {
+    if (threadInstanceId === run.version.threadInstanceId) return revision >= run.version.revision;
+    return threadInstanceId !== earlier;
+  }
+  const isOver = ({ runs, activeRunId }: PaiThreadTransportState): boolean => {
+    if (activeRunId === runId) return false;
+    const known = runs.find((each) => each.runId === runId);
+    return known === undefined ? live.isGone(run) : OVER.has(known.status);
+  };
+  const isWaiting = ({ runs }: PaiThreadTransportState): boolean =>
+    runs.some((each) => each.runId === runId && each.status === "waiting");
   const until = (holds: (facts: PaiThreadTransportState) => boolean): Promise<ThreadState<T>> =>
-    waitFor(live, runId, holds) as Promise<ThreadState<unknown & AgentContract>> as Promise<ThreadState<T>>;
+    waitFor(live, runId, (facts) => isCurrent(facts.thread.version) && holds(facts)) as Promise<
+      ThreadState<unknown & AgentContract>
+    > as Promise<ThreadState<T>>;
   return {
     runId,
-    waitUntilIdle: () => until((facts) => isOver(facts, runId)),
-    waitUntilBlocked: () => until((facts) => isOver(facts, runId) || isWaiting(facts, runId)),
+    waitUntilIdle: () => until(isOver),
+    waitUntilBlocked: () => until((facts) => isOver(facts) || isWaiting(facts)),
   };
 }
 
 const OVER = new Set<string>(["completed", "failed", "aborted"]);
-
-function isOver({ runs, activeRunId, queue }: PaiThreadTransportState, runId: RunId): boolean {
-  if (activeRunId === runId) return false;
-  const run = runs.find((each) => each.runId === runId);
-  // A run that the thread does not have (it was deleted, say) will not go on either.
-  return run === undefined ? !queue.items.some((item) => item.runId === runId) : OVER.has(run.status);
-}
-
-function isWaiting({ runs }: PaiThreadTransportState, runId: RunId): boolean {
-  return runs.some((run) => run.runId === runId && run.status === "waiting");
-}
 
 async function waitFor(
   live: LiveThread,
@@ -41,7 +48,8 @@ async function waitFor(
   holds: (facts: PaiThreadTransportState) => boolean,
 ): Promise<ThreadState> {
   // The end of a run is final: nothing has to be watched to know it.
-  if (live.facts.runs.some((run) => run.runId === runId) && isOver(live.facts, runId)) {
+  const ended = live.facts.runs.some((run) => run.runId === runId && OVER.has(run.status));
+  if (ended && holds(live.facts)) {
     const state = await live.read();
     if (state !== undefined) return state;
   }

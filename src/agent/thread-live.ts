@@ -1,7 +1,7 @@
 import { isWiretapeError } from "../errors.ts";
 import { projectState, type ThreadState } from "./project.ts";
 import type { PaiThreadHead, PaiThreadTransportState, ThreadId } from "./protocol.ts";
-import { createThreadReduction } from "./reduce.ts";
+import { createThreadReduction, type RunAcceptance } from "./reduce.ts";
 import { AgentWatchFailed, ReductionFault } from "./reduce-fault.ts";
 import type { AcceptedRun, AgentClientTransport } from "./transport.ts";
 
@@ -31,6 +31,8 @@ export interface LiveThread {
   readonly facts: PaiThreadTransportState;
   /** Whether a watch runs that has had its snapshot. */
   readonly attached: boolean;
+  /** Whether a run that was accepted will not go on although no end of it is known. */
+  isGone(run: RunAcceptance): boolean;
   /** Keeps the watch going, and starts it where there is none; the returned function lets go. */
   listen(listener: Listener): () => void;
   /** Reads the state anew. */
@@ -72,8 +74,11 @@ export function createLiveThread(transport: AgentClientTransport, threadId: Thre
     return state;
   }
 
-  async function fetchState(live: boolean): Promise<void> {
+  /** With `stop` for a watch: once nobody listens any more nothing is asked, and no answer disturbs the watch after it. */
+  async function fetchState(live: boolean, stop?: AbortSignal): Promise<void> {
+    if (stop?.aborted) return;
     const state = await transport.getThreadState(threadId);
+    if (stop?.aborted) return;
     reduction.adopt(state, { live: live && attached });
     tell({ type: "changed" });
   }
@@ -100,7 +105,7 @@ export function createLiveThread(transport: AgentClientTransport, threadId: Thre
         if (stop.aborted) return "closed";
         if (next?.done) {
           await strikes.count("the watch stream closed");
-          await fetchState(false);
+          await fetchState(false, stop);
           return generating() || [...listeners].some(({ insists }) => insists) ? "again" : "closed";
         }
         // A reader may find another one while this event is reduced: that is the next turn's.
@@ -108,7 +113,7 @@ export function createLiveThread(transport: AgentClientTransport, threadId: Thre
         if (stop.aborted) return "closed";
         if (fault === undefined) continue;
         await strikes.count(fault.message);
-        await fetchState(false);
+        await fetchState(false, stop);
         // Without a generation, the rest of the stream is what happens next.
         if (generating() || next === undefined) return "again";
       }
@@ -153,7 +158,7 @@ export function createLiveThread(transport: AgentClientTransport, threadId: Thre
     const verdict = reduction.apply(event);
     if (typeof verdict === "object") return new ReductionFault(verdict.fault);
     attached = true;
-    if (verdict === "refresh") await fetchState(true);
+    if (verdict === "refresh") await fetchState(true, stop);
     else if (verdict === "applied") tell({ type: "changed" });
     return undefined;
   }
@@ -161,7 +166,7 @@ export function createLiveThread(transport: AgentClientTransport, threadId: Thre
   /** What stands for a watch where the transport has none. */
   async function poll(stop: AbortSignal): Promise<"closed"> {
     while (!stop.aborted) {
-      await fetchState(false);
+      await fetchState(false, stop);
       if (stop.aborted) break;
       attached = true;
       tell({ type: "changed" });
@@ -198,9 +203,9 @@ export function createLiveThread(transport: AgentClientTransport, threadId: Thre
       return project(await reduction.read());
     } catch (error) {
       if (!(error instanceof ReductionFault)) throw error;
+      // Where nobody watches any more there is nothing to repair: the next watch begins with a snapshot.
       found = error;
-      if (watching === undefined) await fetchState(false);
-      else interrupt?.();
+      interrupt?.();
       return undefined;
     }
   }
@@ -213,6 +218,7 @@ export function createLiveThread(transport: AgentClientTransport, threadId: Thre
     get attached() {
       return attached;
     },
+    isGone: (run) => reduction.isGone(run),
     listen(listener) {
       listeners.add(listener);
       if (watching === undefined) {

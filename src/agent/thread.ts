@@ -67,7 +67,7 @@ export function createThread<T extends AgentContract>(
   async function generate(accepting: Promise<AcceptedRun>): Promise<RunHandle<T>> {
     const run = await accepting;
     await live.called(run);
-    return createRunHandle<T>(live, run.runId);
+    return createRunHandle<T>(live, run);
   }
 
   return {
@@ -97,7 +97,7 @@ export function createThread<T extends AgentContract>(
         async submit(output: unknown) {
           const { run } = await transport.submitAction({ threadId, actionId: record.actionId, output });
           await live.called(run);
-          return run === undefined ? {} : { run: createRunHandle<T>(live, run.runId) };
+          return run === undefined ? {} : { run: createRunHandle<T>(live, run) };
         },
       } as PendingActionOf<T, P>;
     },
