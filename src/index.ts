@@ -68,4 +68,4 @@ export {
   WiretapeError,
   type WiretapeErrorCode,
 } from "./errors.ts";
-export { type EventPattern, matchTrace, type TraceMatch } from "./pattern.ts";
+export { type EventPattern, matchTrace, type PatternValue, type TraceMatch, type TracePattern } from "./pattern.ts";

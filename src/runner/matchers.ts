@@ -2,7 +2,7 @@ import type { Deck } from "../engine/deck.ts";
 import { ledger } from "../engine/ledger.ts";
 import { sessionOf } from "../engine/session.ts";
 import { OptionInvalid } from "../errors.ts";
-import { type EventPattern, matchTrace } from "../pattern.ts";
+import { matchTrace, type TracePattern } from "../pattern.ts";
 import { traceText, trackText } from "./trace-text.ts";
 
 /** What `expect(deck)` can do beside vitest's own matchers. */
@@ -18,7 +18,7 @@ export interface WiretapeMatchers<R = unknown> {
    */
   toHaveExhausted(): R;
   /** The patterns match the deck's trace as an ordered subsequence: other events may lie before, between and after. */
-  toMatchTrace(patterns: readonly EventPattern[]): R;
+  toMatchTrace(patterns: readonly TracePattern[]): R;
 }
 
 declare module "vitest" {
@@ -76,7 +76,7 @@ export const wiretapeMatchers = {
     };
   },
 
-  toMatchTrace(this: Matcher, received: unknown, patterns: readonly EventPattern[]): Result {
+  toMatchTrace(this: Matcher, received: unknown, patterns: readonly TracePattern[]): Result {
     const deck = deckFrom(received, "toMatchTrace");
     if (!Array.isArray(patterns) || patterns.length === 0) {
       throw new OptionInvalid(

@@ -1,6 +1,6 @@
 import type { Track } from "../cassette/schema.ts";
 import type { TraceEvent } from "../engine/trace.ts";
-import type { EventPattern, FlatEvent, TraceMatch } from "../pattern.ts";
+import type { FlatEvent, TraceMatch, TracePattern } from "../pattern.ts";
 
 const SHOWN = 10;
 
@@ -16,10 +16,10 @@ export function trackText(track: Track): string {
 }
 
 /** How far patterns got in a trace: what matched where, the first that did not, and the events that came instead. */
-export function traceText(trace: readonly TraceEvent[], patterns: readonly EventPattern[], found: TraceMatch): string {
+export function traceText(trace: readonly TraceEvent[], patterns: readonly TracePattern[], found: TraceMatch): string {
   const matched = found.at.map(
     (at, n) =>
-      `  matched   ${JSON.stringify(patterns[n])}\n            event ${at + 1}: ${eventText(trace[at] as TraceEvent)}`,
+      `  matched   ${JSON.stringify(patterns[n])}\n            ${at < 0 ? "no event" : `event ${at + 1}: ${eventText(trace[at] as TraceEvent)}`}`,
   );
   if (found.matched) {
     return [
@@ -27,7 +27,7 @@ export function traceText(trace: readonly TraceEvent[], patterns: readonly Event
       ...matched,
     ].join("\n");
   }
-  const from = (found.at.at(-1) ?? -1) + 1;
+  const from = Math.max(-1, ...found.at) + 1;
   const rest = trace.slice(from);
   const after =
     from === 0 ? "the trace" : `the ${rest.length === 1 ? "event" : `${rest.length} events`} after event ${from}`;
