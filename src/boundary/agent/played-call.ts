@@ -1,7 +1,7 @@
 import type { CallTrack, Json } from "../../cassette/schema.ts";
-import { storedToError } from "../../cassette/stored-error.ts";
 import type { Play } from "../../engine/play.ts";
 import { untilAborted } from "../../engine/unless-aborted.ts";
+import { storedToAgentError } from "./agent-error.ts";
 import { type AgentOperation, agentEvent } from "./agent-requests.ts";
 
 /** Answers a call from a recorded track. `read` makes the result from its stored form. */
@@ -17,6 +17,6 @@ export async function playCall<V>(
   const what = error === undefined ? "the result" : "the failure";
   await play.turn((result ?? error)?.at ?? 0, what, result?.after).promise;
   play.note(agentEvent("response", name, thread));
-  if (error !== undefined) throw storedToError(error);
+  if (error !== undefined) throw storedToAgentError(error);
   return read(result?.value);
 }

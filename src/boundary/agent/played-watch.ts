@@ -1,11 +1,11 @@
 import { keepEventText } from "../../agent/sse-events.ts";
 import { contentText } from "../../cassette/content.ts";
 import type { CallTrack, Frame, Json } from "../../cassette/schema.ts";
-import { storedToError } from "../../cassette/stored-error.ts";
 import { untagValue } from "../../cassette/values.ts";
 import type { Pending } from "../../engine/deliveries.ts";
 import type { Play } from "../../engine/play.ts";
 import { CassetteInvalid, type WiretapeError } from "../../errors.ts";
+import { storedToAgentError } from "./agent-error.ts";
 import { type AgentOperation, agentEvent } from "./agent-requests.ts";
 import { closableIterator } from "./closable-iterator.ts";
 import { reducerLoaded } from "./reducer-loaded.ts";
@@ -52,7 +52,7 @@ export function playWatch<E extends { readonly type: string }>(
     const failure = end?.error ?? error;
     await turn(end?.at ?? error?.at ?? result?.at ?? at, "the end", end?.after ?? result?.after);
     play.note(agentEvent("close", name, thread));
-    if (failure !== undefined) throw storedToError(failure);
+    if (failure !== undefined) throw storedToAgentError(failure);
     return { done: true, value: undefined };
   };
   let endWait: (() => void) | undefined;

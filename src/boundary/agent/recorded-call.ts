@@ -1,9 +1,9 @@
 import type { CallDraft } from "../../cassette/draft.ts";
 import type { Json } from "../../cassette/schema.ts";
-import { errorToStored } from "../../cassette/stored-error.ts";
 import type { Recording } from "../../engine/recorder.ts";
 import type { Session } from "../../engine/session.ts";
 import type { WiretapeError } from "../../errors.ts";
+import { agentErrorToStored } from "./agent-error.ts";
 import { type AgentRequest, agentEvent, agentRequests, isAction } from "./agent-requests.ts";
 import type { StoredInput } from "./stored-input.ts";
 
@@ -84,7 +84,7 @@ export async function recordCall<V>(
     recording.delivered(agentEvent("response", name, thread));
     const at = recording.elapsed();
     await stored;
-    call.settle({ error: { at, ...errorToStored(error) } });
+    call.settle({ error: { at, ...agentErrorToStored(error) } });
     throw error;
   }
   recording.delivered(agentEvent("response", name, thread));

@@ -1,8 +1,8 @@
 import { rawEventText } from "../../agent/sse-events.ts";
 import type { EventDraft } from "../../cassette/draft.ts";
-import { errorToStored } from "../../cassette/stored-error.ts";
 import type { Recording } from "../../engine/recorder.ts";
 import type { Session } from "../../engine/session.ts";
+import { agentErrorToStored } from "./agent-error.ts";
 import { type AgentRequest, agentEvent } from "./agent-requests.ts";
 import { closableIterator } from "./closable-iterator.ts";
 import { beginRecordedCall } from "./recorded-call.ts";
@@ -45,7 +45,8 @@ export function recordWatch<E extends { readonly type: string }>(
       await session.turn();
     } catch (error) {
       await session.turn();
-      if (!leaving.signal.aborted) call.settle({ events, end: { ...deliver("close"), error: errorToStored(error) } });
+      if (!leaving.signal.aborted)
+        call.settle({ events, end: { ...deliver("close"), error: agentErrorToStored(error) } });
       throw error;
     }
     if (leaving.signal.aborted) return { done: true, value: undefined };
