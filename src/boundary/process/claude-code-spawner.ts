@@ -1,6 +1,8 @@
 import type { ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import type { FakeCli } from "./fake-cli.ts";
+import type { Lane } from "../../engine/session.ts";
+import { FakeCli } from "./fake-cli.ts";
 import { checkKeys } from "./fake-cli-options.ts";
+import { tapeSpawn } from "./tape-spawn.ts";
 
 /** What the Claude Agent SDK asks its `spawnClaudeCodeProcess` for. */
 export interface ClaudeCodeSpawn {
@@ -17,15 +19,15 @@ export interface ClaudeCodeSpawnerOptions {
 }
 
 /**
- * The Claude Agent SDK's `spawnClaudeCodeProcess` option, for a fake CLI. `pathToClaudeCodeExecutable` has to be set as well,
+ * The Claude Agent SDK's `spawnClaudeCodeProcess` option, for a deck or a fake CLI. `pathToClaudeCodeExecutable` has to be set as well,
  * to any text: without it the SDK looks for its program before it spawns.
  */
 export function claudeCodeSpawner(
-  target: FakeCli,
+  target: Lane | FakeCli,
   options: ClaudeCodeSpawnerOptions = {},
 ): (spawning: ClaudeCodeSpawn) => ChildProcessWithoutNullStreams {
   checkKeys("claudeCodeSpawner", options, ["stderr"]);
-  const start: typeof spawn = target.spawn;
+  const start: typeof spawn = target instanceof FakeCli ? target.spawn : tapeSpawn(target);
   return ({ command, args, cwd, env, signal }) => {
     const child = start(command, args, { ...(cwd !== undefined && { cwd }), env, signal, stdio: "pipe" });
     // A pipe that nobody empties would stop the CLI.

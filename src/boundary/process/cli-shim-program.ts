@@ -1,5 +1,4 @@
 /** The program behind a shim: a process of its own, started by whoever takes it for the real CLI. */
-import type { ChildProcess } from "node:child_process";
 import { constants } from "node:os";
 import { createRedactor } from "../../cassette/redact/redactor.ts";
 import { createLineCutter } from "../../engine/duplex-lines.ts";
@@ -10,8 +9,9 @@ import { unpackRun } from "./cli-run.ts";
 import { FakeClaudeCli } from "./fake-claude-cli.ts";
 import { insideOf } from "./fake-cli.ts";
 import { FakeCodexCli } from "./fake-codex-cli.ts";
+import { startTrack } from "./shim-cassette.ts";
 import { endAs, pipeChild } from "./shim-pipes.ts";
-import { claimSpawn, openLog, readScript, type ShimScript } from "./shim-state.ts";
+import { claimSpawn, openLog, readScript, type ShimScript, type StartedShim } from "./shim-state.ts";
 
 /** The exit code of a shim that was asked for more than it has, or for something else. */
 const VIOLATED = 70;
@@ -48,7 +48,7 @@ export async function runCliShim(folder: string): Promise<void> {
     return endAs(VIOLATED, null);
   };
 
-  let started: Started;
+  let started: StartedShim;
   try {
     started = await start(script, folder, number, argv);
   } catch (error) {
@@ -85,13 +85,13 @@ export async function runCliShim(folder: string): Promise<void> {
   return endAs(code, signal);
 }
 
-interface Started {
-  readonly child: ChildProcess;
-  /** How many lines of the recording were written. */
-  lines(): number;
-}
-
-async function start(script: ShimScript, _folder: string, number: number, argv: readonly string[]): Promise<Started> {
+async function start(
+  script: ShimScript,
+  folder: string,
+  number: number,
+  argv: readonly string[],
+): Promise<StartedShim> {
+  if (script.plays === "cassette") return startTrack(script, folder, number, argv);
   const runs = script.runs.map(unpackRun);
   const options = { repeatLast: script.repeatLast };
   const fake = script.plays === "claude" ? new FakeClaudeCli(runs, options) : new FakeCodexCli(runs, options);

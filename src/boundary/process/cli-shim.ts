@@ -21,12 +21,20 @@ import { CliInvocation } from "./cli-invocation.ts";
 import { packRun } from "./cli-run.ts";
 import { type FakeCli, insideOf } from "./fake-cli.ts";
 import { checkKeys } from "./fake-cli-options.ts";
+import { cassetteProgram } from "./shim-cassette.ts";
 import { countSpawns, readClaim, readLog, type SentViolation, type ShimScript, writeScript } from "./shim-state.ts";
 
 /** How a shim is written. */
 export interface CliShimOptions {
   /** Where the executable stands; a shim that stands there already starts anew. Default: a temporary folder of its own. */
   path?: string;
+  /** Of a cassette: the program that the shim stands for, as it was recorded, or its last part. Default: the only one. */
+  command?: string;
+  /**
+   * Of a cassette: `recorded` (default): a start plays the next track that was started alike, as `tapeSpawn` compares. `order`:
+   * the next track, whatever the arguments. The runs of a fake CLI are always in order.
+   */
+  match?: "recorded" | "order";
   /** The variables whose values its invocations tell. Default: none, since an environment holds secrets. */
   env?: readonly string[];
 }
@@ -35,7 +43,7 @@ export interface CliShimOptions {
 export interface CliShim extends AsyncDisposable {
   /** The absolute path of the executable; on Windows, of a `.cmd`. */
   readonly path: string;
-  /** How many of its runs were not played. Never below zero. */
+  /** How many of its runs were not played. Never below zero; infinite where one may be repeated for ever. */
   readonly remaining: number;
   /** How many processes were started, those that were refused a run included. */
   readonly spawns: number;
@@ -53,18 +61,19 @@ const MARK = "Written by wiretape";
 
 /**
  * Writes an executable that stands for a CLI where a program takes a path (`codexPathOverride`,
- * `pathToClaudeCodeExecutable`, the `PATH`) or is written in another language. Each start plays the next run, in a process of its
+ * `pathToClaudeCodeExecutable`, the `PATH`) or is written in another language: of a cassette with recorded processes, or of
+ * a fake CLI (played from its first run, whatever the fake itself has played). Each start plays the next run, in a process of its
  * own: standard input is read and waited for, each chunk is one write, and the process ends by the recorded exit code or
  * signal. One start too many ends at once with exit code 70 and the `ScriptExhausted` on standard error; it is a violation
  * here as soon as the shim is looked at or disposed of, and when this process ends. Nothing is asked of a network.
  *
  * It runs on the Node that wrote it, with this package where it is now: a shim is not for keeping.
  */
-export async function writeCliShim(source: FakeCli, options: CliShimOptions = {}): Promise<CliShim> {
-  checkKeys("writeCliShim", options, ["path", "env"]);
+export async function writeCliShim(source: string | FakeCli, options: CliShimOptions = {}): Promise<CliShim> {
+  checkKeys("writeCliShim", options, ["path", "command", "match", "env"]);
   const { script, count } = scriptOf(source, options);
   const own = options.path === undefined ? await mkdtemp(join(tmpdir(), "wiretape-shim-")) : undefined;
-  const path = resolve(options.path ?? join(own as string, script.command));
+  const path = resolve(options.path ?? join(own as string, basename(script.command).replace(/\W/g, "") || "cli"));
   const folder = `${path}.shim`;
   await refuseOther(path);
   await rm(folder, { recursive: true, force: true });
@@ -79,10 +88,23 @@ export async function writeCliShim(source: FakeCli, options: CliShimOptions = {}
   });
 }
 
-function scriptOf(source: FakeCli, { env = [] }: CliShimOptions): { script: ShimScript; count: number } {
+function scriptOf(source: string | FakeCli, options: CliShimOptions): { script: ShimScript; count: number } {
+  const { env = [], command: wanted, match = "recorded" } = options;
+  if (typeof source === "string") {
+    if (match !== "recorded" && match !== "order") {
+      throw new OptionInvalid(`match is "recorded" or "order"; got ${JSON.stringify(match)}.`);
+    }
+    const cassette = resolve(source);
+    const { command, count } = cassetteProgram(cassette, wanted);
+    return { script: { command, env, plays: "cassette", cassette, match, cwd: process.cwd() }, count };
+  }
+  if (wanted !== undefined || options.match !== undefined) {
+    throw new OptionInvalid("command and match are about a cassette; a fake CLI has its runs in order.");
+  }
   const { double, runs, repeatLast } = insideOf(source);
   const plays = double === "FakeClaudeCli" ? "claude" : "codex";
-  return { script: { command: plays, env, plays, runs: runs.map(packRun), repeatLast }, count: runs.length };
+  const count = repeatLast && runs.length > 0 ? Number.POSITIVE_INFINITY : runs.length;
+  return { script: { command: plays, env, plays, runs: runs.map(packRun), repeatLast }, count };
 }
 
 /** A file that is no shim is somebody's. */

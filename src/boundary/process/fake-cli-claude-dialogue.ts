@@ -100,6 +100,8 @@ export function createClaudeDialogue(
   const answers = messages.filter((message) => message.what === "answer").map(({ id }) => id);
   /** The CLI's request that the program has to answer first. */
   let asked: string | undefined;
+  /** Answers of the program's, by the id of what they answer. */
+  const answered = new Set<string>();
   let prompts = 0;
   let finished = 0;
   let over = false;
@@ -144,7 +146,7 @@ export function createClaudeDialogue(
       asked = undefined;
     }
     if (early(message.what)) return "held";
-    if (message.what === "request") asked = message.id;
+    if (message.what === "request" && !answered.delete(message.id)) asked = message.id;
     if (message.what === "result") finished++;
     return line.bytes;
   }
@@ -156,7 +158,9 @@ export function createClaudeDialogue(
         const { request_id: id, request } = message;
         if (typeof id === "string") requested(id, String(request?.subtype));
       } else if (message?.type === "control_response") {
-        if (message.response?.request_id === asked) asked = undefined;
+        const id = message.response?.request_id;
+        if (typeof id === "string") answered.add(id);
+        if (id === asked) asked = undefined;
       } else if (message?.type === "user") {
         prompts++;
         if (talking && ending && turns > 0 && prompts > turns) {

@@ -1,3 +1,4 @@
+import type { ChildProcess } from "node:child_process";
 import { appendFileSync, existsSync, linkSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { WiretapeErrorCode } from "../../errors.ts";
@@ -9,7 +10,22 @@ export type ShimScript = {
   readonly command: string;
   /** The variables whose values are noted. */
   readonly env: readonly string[];
-} & { readonly plays: "claude" | "codex"; readonly runs: readonly PackedRun[]; readonly repeatLast: boolean };
+} & (
+  | { readonly plays: "claude" | "codex"; readonly runs: readonly PackedRun[]; readonly repeatLast: boolean }
+  | {
+      readonly plays: "cassette";
+      readonly cassette: string;
+      readonly match: "recorded" | "order";
+      /** The working directory of whoever wrote the shim. */
+      readonly cwd: string;
+    }
+);
+
+/** A double that is started, and how many lines of it were written. */
+export interface StartedShim {
+  readonly child: ChildProcess;
+  lines(): number;
+}
 
 /** What one process of a shim was started with. */
 export interface ShimClaim {
