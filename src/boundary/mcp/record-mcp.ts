@@ -95,8 +95,8 @@ export function recordMcp(
     return {
       ...options,
       ...(onresumptiontoken && {
-        onresumptiontoken: (token) =>
-          void note({ method: "$/resumption", params: { requestId, token } }, () => onresumptiontoken(token)),
+        onresumptiontoken: (eventId) =>
+          void note({ method: "$/resumption", params: { requestId, eventId } }, () => onresumptiontoken(eventId)),
       }),
       ...(onRequestStreamEnd && {
         onRequestStreamEnd: () => void note({ method: "$/stream-end", params: { requestId } }, onRequestStreamEnd),

@@ -73,7 +73,8 @@ export function replayMcp(session: Session, play: Play, listener: Listener): Tap
 
   function tell({ method, params }: TransportNote): void {
     if (method === "$/session") listener.sessionId = params.sessionId ?? undefined;
-    else if (method === "$/resumption") asked.get(JSON.stringify(params.requestId))?.onresumptiontoken?.(params.token);
+    else if (method === "$/resumption")
+      asked.get(JSON.stringify(params.requestId))?.onresumptiontoken?.(params.eventId);
     else if (method === "$/stream-end") asked.get(JSON.stringify(params.requestId))?.onRequestStreamEnd?.();
     else if (method === "$/failed") settle(params)?.reject(errorFromNote(params.error));
     else if (method === "$/error") listener.onerror?.(errorFromNote(params.error));

@@ -34,25 +34,14 @@ class TapedTransport implements McpTransport {
   /** The version that was negotiated, as the client told the transport. */
   protocolVersion: string | undefined;
   declare readonly hasPerRequestStream?: boolean;
-  readonly #begin: () => TapedConversation | Promise<TapedConversation>;
-  #conversation: TapedConversation | Promise<TapedConversation> | undefined;
+  readonly #session: Session;
+  readonly #open: () => AnyMcpTransport;
+  #conversation: TapedConversation | Promise<TapedConversation>;
   #state: "new" | "started" | "closed" = "new";
 
   constructor(session: Session, open: () => AnyMcpTransport) {
-    this.#begin = () => {
-      const admission = session.admit();
-      const begun = (claim: Claim): TapedConversation => {
-        const conversation =
-          "play" in claim
-            ? replayMcp(session, claim.play, this)
-            : recordMcp(session, claim.record, open() as unknown as McpTransport, this);
-        this.#show(conversation);
-        return conversation;
-      };
-      if (admission.recording !== undefined) return begun({ record: admission.recording });
-      const claim = admission.claim(mcpOpenings, {});
-      return claim instanceof Promise ? claim.then(begun) : begun(claim);
-    };
+    this.#session = session;
+    this.#open = open;
     this.#conversation = this.#begin();
   }
 
@@ -60,32 +49,63 @@ class TapedTransport implements McpTransport {
     if (this.#state === "started") throw new Error("This MCP transport was started already.");
     if (this.#state === "closed") this.#conversation = this.#begin();
     this.#state = "started";
-    await (await this.#current).start();
+    await (await this.#conversation).start();
   }
 
   async send(message: JsonRpcMessage, options?: McpSendOptions): Promise<void> {
-    const conversation = this.#current;
+    const conversation = this.#conversation;
     // At once where it can be: the order in which a program sends is that of its calls.
     await (conversation instanceof Promise ? await conversation : conversation).send(message, options);
   }
 
   async close(): Promise<void> {
     this.#state = "closed";
-    await (await this.#current).close();
+    await (await this.#conversation).close();
   }
 
   setProtocolVersion(version: string): void {
     this.protocolVersion = version;
-    const conversation = this.#current;
+    const conversation = this.#conversation;
     if (!(conversation instanceof Promise)) conversation.setProtocolVersion?.(version);
   }
 
-  get #current(): TapedConversation | Promise<TapedConversation> {
-    return this.#conversation as TapedConversation | Promise<TapedConversation>;
+  #begin(): TapedConversation | Promise<TapedConversation> {
+    const admission = this.#session.admit();
+    if (admission.recording !== undefined) return this.#begun({ record: admission.recording });
+    let claim: Claim | Promise<Claim>;
+    try {
+      claim = admission.claim(mcpOpenings, {});
+    } catch (error) {
+      return this.#refused(error);
+    }
+    if (!(claim instanceof Promise)) return this.#begun(claim);
+    return claim.then(
+      (late) => this.#begun(late),
+      (error: unknown) => this.#refused(error),
+    );
+  }
+
+  #begun(claim: Claim): TapedConversation {
+    if ("play" in claim) return this.#show(replayMcp(this.#session, claim.play, this));
+    let inner: McpTransport;
+    try {
+      inner = this.#open() as unknown as McpTransport;
+    } catch (error) {
+      claim.record.drop();
+      throw error;
+    }
+    return this.#show(recordMcp(this.#session, claim.record, inner, this));
+  }
+
+  // There is no such conversation: a transport says so when it is started, as one that finds no server.
+  #refused(error: unknown): TapedConversation {
+    const refuse = (): Promise<never> => Promise.reject(error);
+    return { facts: {}, start: refuse, send: refuse, close: async () => this.onclose?.() };
   }
 
   // The SDKs ask whether a transport has these at all.
-  #show({ facts, inner }: TapedConversation): void {
+  #show(conversation: TapedConversation): TapedConversation {
+    const { facts, inner } = conversation;
     const told = (name: string, get: () => unknown): void => {
       Object.defineProperty(this, name, { get, configurable: true, enumerable: true });
     };
@@ -94,5 +114,6 @@ class TapedTransport implements McpTransport {
     }
     if (facts.perRequestStream === true) told("hasPerRequestStream", () => true);
     this.sessionId = facts.sessionId;
+    return conversation;
   }
 }

@@ -12,7 +12,7 @@ export type TransportNote =
   /** There is a session now, or another one. */
   | { readonly method: "$/session"; readonly params: { readonly sessionId: string | null } }
   /** From here an answer that is cut off can be gone on with. */
-  | { readonly method: "$/resumption"; readonly params: { readonly requestId: JsonRpcId; readonly token: string } }
+  | { readonly method: "$/resumption"; readonly params: { readonly requestId: JsonRpcId; readonly eventId: string } }
   /** The stream of one request ended. */
   | { readonly method: "$/stream-end"; readonly params: { readonly requestId: JsonRpcId } }
   /** A message could not be sent: a request, or the how-manieth other message of this name. */
