@@ -3,6 +3,7 @@ import * as agent from "../src/agent.ts";
 import * as browser from "../src/browser.ts";
 import * as conformance from "../src/conformance.ts";
 import * as doubles from "../src/doubles.ts";
+import * as endpoint from "../src/endpoint.ts";
 import * as index from "../src/index.ts";
 import * as mcp from "../src/mcp.ts";
 import * as model from "../src/model.ts";
@@ -111,4 +112,8 @@ test("wiretape/websocket", () => {
 
 test("wiretape/doubles", () => {
   expect(Object.keys(doubles).toSorted()).toEqual([]);
+});
+
+test("wiretape/endpoint", () => {
+  expect(Object.keys(endpoint).toSorted()).toEqual(["createEndpointMock", "loadEndpointMock"]);
 });

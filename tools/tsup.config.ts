@@ -16,6 +16,7 @@ export default defineConfig({
     model: "src/model.ts",
     websocket: "src/websocket.ts",
     doubles: "src/doubles.ts",
+    endpoint: "src/endpoint.ts",
     cli: "src/cli/main.ts",
     // A shim is a process of its own, and this its program.
     "cli-shim-program": "src/boundary/process/cli-shim-program.ts",
@@ -43,6 +44,7 @@ export default defineConfig({
       model: "src/model.ts",
       websocket: "src/websocket.ts",
       doubles: "src/doubles.ts",
+      endpoint: "src/endpoint.ts",
     },
   },
   splitting: true,
