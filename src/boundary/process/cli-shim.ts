@@ -148,6 +148,19 @@ function receive({ code, message, details }: SentViolation): WiretapeError {
   return named ?? new WiretapeError(code, message, details);
 }
 
+/** How the shims of this process are looked at once more when it ends. */
+const endings: (() => readonly WiretapeError[])[] = [];
+
+function atExit(collect: () => readonly WiretapeError[], there: () => boolean): void {
+  if (endings.length === 0) {
+    platform.onExit((fail) => {
+      const news = endings.flatMap((look) => look());
+      if (news.length > 0) fail(news.map((error) => `${error.name}: ${error.message}`).join("\n\n"));
+    });
+  }
+  endings.push(() => (there() ? collect() : []));
+}
+
 function watchShim(path: string, folder: string, count: number, remove: () => Promise<void>): CliShim {
   const taken: number[] = [];
   let over: { spawns: number; invocations: readonly CliInvocation[] } | undefined;
@@ -188,10 +201,7 @@ function watchShim(path: string, folder: string, count: number, remove: () => Pr
     },
   };
   const book = openDoubleLedger(shim);
-  platform.onExit((fail) => {
-    const news = over === undefined && existsSync(folder) ? collect() : [];
-    if (news.length > 0) fail(news.map((error) => `${error.name}: ${error.message}`).join("\n\n"));
-  });
+  atExit(collect, () => over === undefined && existsSync(folder));
   return shim;
 }
 
