@@ -92,10 +92,9 @@ function isThrown(code: string | number | undefined): boolean {
 // The recording holds no path of the machine it was made on: the message says what was asked for here.
 function spawnError(fault: NonNullable<ProcessTrack["fault"]>, command: string): Error {
   const { code, message } = fault;
-  const own = message.startsWith("spawn ") && typeof code === "string" ? `spawn ${command} ${code}` : message;
-  const error = storedToError({ ...fault, message: own });
   const number = (constants.errno as Readonly<Record<string, number | undefined>>)[String(code)];
-  return number === undefined
-    ? error
-    : Object.assign(error, { errno: -number, syscall: isThrown(code) ? "spawn" : `spawn ${command}` });
+  if (number === undefined) return storedToError(fault);
+  const syscall = isThrown(code) ? "spawn" : `spawn ${command}`;
+  const own = message.startsWith("spawn ") ? `${syscall} ${code}` : message;
+  return Object.assign(storedToError({ ...fault, message: own }), { errno: -number, syscall });
 }

@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import type { Gate, StoredError } from "../../cassette/schema.ts";
 import { errorToStored } from "../../cassette/stored-error.ts";
-import { type DuplexRecording, recordDuplex } from "../../engine/duplex-record.ts";
+import { type CallFacts, type DuplexRecording, recordDuplex } from "../../engine/duplex-record.ts";
 import type { Recording } from "../../engine/recorder.ts";
 import type { Session } from "../../engine/session.ts";
 import { OptionInvalid } from "../../errors.ts";
@@ -23,9 +23,9 @@ export function recordSpawn(
   facts: SpawnFacts,
   start: () => ChildProcess,
 ): ChildProcess {
-  const late = lateGates(recording);
+  const ending = untilEnding(recording);
   const begin = (): DuplexRecording =>
-    recordDuplex(late.recording, processLines, storedOpening(request, facts), processRequests.event(request));
+    recordDuplex(ending.recording, processLines, storedOpening(request, facts), processRequests.event(request));
   let child: ChildProcess;
   try {
     child = start();
@@ -45,37 +45,37 @@ export function recordSpawn(
     if (event === "exit" || event === "close") {
       const [code = null, signal = null] = values as [number | null, string | null];
       ended ??= { code, signal };
-      if (event === "exit") late.ended();
-      else track.closed(ended);
+      ending.began();
+      if (event === "close") track.closed(ended);
     } else if (event === "error" && child.pid === undefined) track.refused(storedSpawnError(values[0]));
   });
 
+  const listens = (): boolean => !silent && (child.exitCode ?? null) === null && (child.signalCode ?? null) === null;
   let kills = 0;
   let killed = false;
-  const isAlive = (): boolean => (child.exitCode ?? null) === null && (child.signalCode ?? null) === null;
   for (const from of ["stdout", "stderr"] as const) {
-    tapOutput(
-      child[from],
-      (bytes) => {
-        killed = false;
-        track.received(from, bytes);
-      },
-      () => {
-        silent = true;
-      },
-    );
+    const received = (bytes: Uint8Array): void => {
+      killed = false;
+      track.received(from, bytes);
+    };
+    const over = (): void => {
+      ending.began();
+      silent ||= from === "stdout" || !child.stdout;
+    };
+    tapOutput(child[from], received, over);
   }
+  const called = (name: "kill" | "end", facts: CallFacts, waitedFor: boolean): void => {
+    if (waitedFor) track.called(name, facts);
+    else recording.happened({ kind: "call", boundary: "process", name, ...facts });
+  };
   tapKill(child, (signal) => {
     killed = true;
     kills++;
-    track.called("kill", { signal, ...(kills > 1 && { number: kills }) });
+    called("kill", { signal, ...(kills > 1 && { number: kills }) }, listens());
   });
-  const inputEnded = (): void => {
-    // Behind a kill that has not shown what it does, it is the kill that the next delivery waits for.
-    if (killed) recording.happened({ kind: "call", boundary: "process", name: "end" });
-    else track.called("end");
-  };
-  tapInput(child.stdin, isAlive, (bytes) => track.sent(bytes), inputEnded);
+  // Behind a kill that has not shown what it does, it is the kill that the next delivery waits for.
+  const inputEnded = (): void => called("end", {}, !killed);
+  tapInput(child.stdin, listens, (bytes) => track.sent(bytes), inputEnded);
   let refused = false;
   for (const [index, stream] of [...(child.stdio ?? [])].entries()) {
     if (index < 3) continue;
@@ -84,7 +84,7 @@ export function recordSpawn(
       refused = true;
     };
     tapOutput(stream as Readable, refuse);
-    tapInput(stream as Writable, isAlive, refuse, () => undefined);
+    tapInput(stream as Writable, listens, refuse, () => undefined);
   }
   return child;
 }
@@ -105,10 +105,11 @@ function storedOpening(
 }
 
 /**
- * Node may tell a child's end before the last of its output. A replay tells it behind, so what the program did because of
- * the end must hold neither: what comes later has no gate, and the end has that of the moment when it was told.
+ * The end of a child comes in pieces: each output ends, it exits, and what it had said may still arrive behind that. A
+ * replay tells the rest and then the end. So what the program does because of one piece must hold no other: from the first
+ * one on nothing has a gate, and the end has that of this moment.
  */
-function lateGates(recording: Recording): { readonly recording: Recording; ended(): void } {
+function untilEnding(recording: Recording): { readonly recording: Recording; began(): void } {
   let end: { readonly gate: Gate | undefined } | undefined;
   return {
     recording: {
@@ -119,7 +120,7 @@ function lateGates(recording: Recording): { readonly recording: Recording; ended
         return end === undefined ? gate : undefined;
       },
     },
-    ended() {
+    began() {
       end ??= { gate: recording.delivered({ kind: "close", boundary: "process" }) };
     },
   };

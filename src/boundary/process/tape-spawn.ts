@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn as nodeSpawn } from "node:child_process";
+import type { ProcessTrack } from "../../cassette/schema.ts";
 import { type Claim, type Lane, type Session, sessionOf } from "../../engine/session.ts";
 import { OptionInvalid } from "../../errors.ts";
 import { type SpawnFacts, spawnFacts } from "./child-arguments.ts";
@@ -36,7 +37,11 @@ export function tapeSpawn(deck: Lane, spawn: Spawn = nodeSpawn): Spawn {
     const request = spawnRequest(facts);
     const claim = session.admit().claim(processRequests, request);
     if (claim instanceof Promise) return play(facts, (over) => claimedLater(session, claim, facts, over));
-    if ("play" in claim) return play(facts, (over) => playProcess(claim.play, session, facts.command, over));
+    if ("play" in claim) {
+      const child = play(facts, (over) => playProcess(claim.play, session, facts.command, over));
+      // A program that never started has no number, from the first moment.
+      return (claim.play.track as ProcessTrack).fault === undefined ? child : Object.assign(child, { pid: undefined });
+    }
     return recordSpawn(session, claim.record, request, facts, () =>
       (spawn as (...args: unknown[]) => ChildProcess)(...given),
     );

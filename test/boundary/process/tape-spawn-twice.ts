@@ -16,7 +16,7 @@ export type Line =
   | ["out" | "err", string]
   | ["pause" | "bytes" | "exit" | "stay", number]
   | ["eof"]
-  | ["on" | "signal", NodeJS.Signals]
+  | ["on" | "ignore" | "signal", NodeJS.Signals]
   | ["repeat", [number, string]]
   | ["on exit", [NodeJS.Signals, number]];
 
@@ -44,6 +44,7 @@ export async function twice<T>(
   return { seen, store, text };
 }
 
+/** Replays a stored recording. */
 export async function again<T>(store: CassetteStore, program: Program<T>, options: DeckOptions = {}): Promise<T> {
   const deck = await createDeck({ store, mode: "replay", ...options });
   const seen = await program(tapeSpawn(deck, never), deck);
