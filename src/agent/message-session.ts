@@ -22,15 +22,24 @@ export interface MessageSession {
  */
 const MARK = "data-pai-settled";
 
-/** Loads the AI SDK, so that the first message need not wait for it. Rejects with `PeerMissing` where there is none. */
-export function loadReducer(): Promise<Pick<typeof import("ai"), "readUIMessageStream">> {
-  return import("ai").catch((cause: unknown) => {
+type Reducer = Pick<typeof import("ai"), "readUIMessageStream">;
+let reducer: Promise<Reducer> | undefined;
+
+/**
+ * Loads the AI SDK, so that the first message need not wait for it. Rejects with `PeerMissing` where there is none, and
+ * then looks again the next time.
+ */
+export function loadReducer(): Promise<Reducer> {
+  // Kept: a bundler's or a test runner's import() takes its time even for what it has loaded already.
+  reducer ??= import("ai").catch((cause: unknown) => {
+    reducer = undefined;
     throw new PeerMissing(
       "The agent client reduces messages by the AI SDK, and `ai` is not installed. Install it: npm install ai",
       { package: "ai" },
       { cause },
     );
   });
+  return reducer;
 }
 
 /** Continues a message of the assistant; a shell without parts is a new one. */
