@@ -86,6 +86,9 @@ describe.each(pairs)("%s client, %s server", (era, kind) => {
     );
     expectWhole(recorded);
     expect(text.match(/"kind": "mcp"/g)).toHaveLength(1);
+    // Where each request has a stream of its own, ending it takes the request back.
+    expect(text.includes("$/cancel")).toBe(era === "v2 modern");
+    expect(text.includes("notifications/cancelled")).toBe(era !== "v2 modern");
   });
 
   test("a session is recorded at the wire, and replayed without the server", async () => {

@@ -336,6 +336,22 @@ test("what is sent and what is answered are copies", async () => {
   expect(seen).toEqual([{ jsonrpc: "2.0", id: 1, result: { tools: ["scribble"] } }]);
 });
 
+test("each notification and the answer have a turn of their own", async () => {
+  const note = { method: "notifications/message", params: {} };
+  const wire = new FakeMcpTransport().script("ping", { result: {}, notify: [note, note] });
+  const seen: number[] = [];
+  let ticks = 0;
+  const tick = (): void => {
+    ticks++;
+    if (seen.length < 3) setImmediate(tick);
+  };
+  setImmediate(tick);
+  wire.onmessage = () => seen.push(ticks);
+  await wire.start();
+  await wire.send({ jsonrpc: "2.0", id: 1, method: "ping" });
+  expect(new Set(seen).size).toBe(3);
+});
+
 describe("a script that is wrong fails when it is written", () => {
   test.each<[unknown, string]>([
     [{}, 'Answer 1 of script("tools/list") has no outcome'],

@@ -366,6 +366,58 @@ describe("what a transport tells beside messages", () => {
   });
 });
 
+test("clients take the transport for what it is", async () => {
+  const { recorded: seen, text } = await twice(async (deck, mode) => {
+    const shapes: unknown[] = [];
+    for (const like of ["stdio", "http", undefined] as const) {
+      const wire = new FakeMcpTransport(like === undefined ? {} : { like });
+      const transport = tapeMcp(deck, mode === "replay" ? never : () => wire);
+      shapes.push(["stderr" in transport && "pid" in transport, transport.hasPerRequestStream]);
+      await transport.start();
+      await transport.close();
+    }
+    return shapes;
+  });
+  expect(seen).toEqual([
+    [true, undefined],
+    [false, true],
+    [false, undefined],
+  ]);
+  expect(text.match(/\$\/transport/g)).toHaveLength(2);
+});
+
+test("_meta and the order of keys do not count, anything else does", async () => {
+  const program = async (transport: McpTransport, params: Record<string, unknown>): Promise<unknown> => {
+    const answer = new Promise((resolve) => {
+      transport.onmessage = ({ id, result }) => resolve([id, result]);
+    });
+    await transport.start();
+    await transport.send({ jsonrpc: "2.0", id: "mine", method: "tools/call", params });
+    const seen = await answer;
+    await transport.close();
+    return seen;
+  };
+  const store = memoryStore();
+  const recording = await createDeck({ store, mode: "record" });
+  const wire = new FakeMcpTransport().script("tools/call", { result: { ok: true } });
+  const recorded = { name: "t", arguments: { a: 1, b: [{}] }, _meta: { trace: "x" } };
+  await program(
+    tapeMcp(recording, () => wire),
+    recorded,
+  );
+  await recording.finish();
+  for (const params of [recorded, { arguments: { b: [{}], a: 1 }, name: "t" }, { ...recorded, _meta: { other: 1 } }]) {
+    const deck = await createDeck({ store, mode: "replay" });
+    expect(await program(tapeMcp(deck, never), params)).toEqual(["mine", { ok: true }]);
+    await deck.finish();
+  }
+  const deck = await createDeck({ store, mode: "replay" });
+  const wrong = program(tapeMcp(deck, never), { ...recorded, arguments: { a: 1, b: [{ c: 1 }] } });
+  await expect(wrong).rejects.toThrow(FrameMismatch);
+  deck.expectViolation("frame-mismatch");
+  await deck.finish();
+});
+
 test("each message has a turn of its own, recorded as replayed", async () => {
   const burst = (id: number): JsonRpcMessage[] => [
     { jsonrpc: "2.0", method: "notifications/progress", params: { progressToken: id, progress: 1 } },
