@@ -148,26 +148,32 @@ describe("what a turn can be", () => {
   });
 });
 
-test.skipIf(corpusName !== "")(`recorded turns of other projects, one thread for each${corpusName}`, async () => {
-  const folder = join(corpus, "codex-cli");
-  const paths = readdirSync(folder).map((name) => join(folder, name));
-  await using shim = await writeCliShim(FakeCodexCli.replay(paths));
-  let whole = 0;
-  for (const path of paths) {
-    const lines = readFileSync(path, "utf8").trim().split("\n");
-    // The SDK reads no further than a line that is no JSON.
-    const good = lines.findIndex((line) => !line.startsWith("{"));
-    const recorded = lines.slice(0, good < 0 ? undefined : good).map((line) => JSON.parse(line) as ThreadEvent);
-    const { events, error } = await turn(new Codex({ codexPathOverride: shim.path }).startThread(), "go");
-    // The SDK adds what older recordings do not have, and breaks where they have no usage at all.
-    const comparable = (all: readonly ThreadEvent[]): unknown[] =>
-      all.map((event) =>
-        "usage" in event && event.usage ? { ...event, usage: { ...event.usage, cache_write_input_tokens: 0 } } : event,
-      );
-    expect(comparable(recorded).slice(0, events.length), path).toEqual(comparable(events));
-    if (error === undefined) whole++;
-    else if (good < 0) expect(recorded[events.length], path).not.toHaveProperty("usage");
-  }
-  expect(shim.remaining).toBe(0);
-  expect(whole).toBeGreaterThan(10);
-});
+test.skipIf(corpusName !== "")(
+  `recorded turns of other projects, one thread for each${corpusName}`,
+  async () => {
+    const folder = join(corpus, "codex-cli");
+    const paths = readdirSync(folder).map((name) => join(folder, name));
+    await using shim = await writeCliShim(FakeCodexCli.replay(paths));
+    let whole = 0;
+    for (const path of paths) {
+      const lines = readFileSync(path, "utf8").trim().split("\n");
+      // The SDK reads no further than a line that is no JSON.
+      const good = lines.findIndex((line) => !line.startsWith("{"));
+      const recorded = lines.slice(0, good < 0 ? undefined : good).map((line) => JSON.parse(line) as ThreadEvent);
+      const { events, error } = await turn(new Codex({ codexPathOverride: shim.path }).startThread(), "go");
+      // The SDK adds what older recordings do not have, and breaks where they have no usage at all.
+      const comparable = (all: readonly ThreadEvent[]): unknown[] =>
+        all.map((event) =>
+          "usage" in event && event.usage
+            ? { ...event, usage: { ...event.usage, cache_write_input_tokens: 0 } }
+            : event,
+        );
+      expect(comparable(recorded).slice(0, events.length), path).toEqual(comparable(events));
+      if (error === undefined) whole++;
+      else if (good < 0) expect(recorded[events.length], path).not.toHaveProperty("usage");
+    }
+    expect(shim.remaining).toBe(0);
+    expect(whole).toBeGreaterThan(10);
+  },
+  180_000,
+);

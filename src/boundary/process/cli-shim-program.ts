@@ -73,6 +73,8 @@ export async function runCliShim(folder: string): Promise<void> {
       failure = error;
     },
   });
+  // A last line without a newline is known as one now.
+  log({ lines: started.lines() });
   // What breaks a double has been written to its standard error by the double.
   if (isWiretapeError(failure)) return violated(failure, true);
   violations();

@@ -76,12 +76,14 @@ export async function startTrack(
     // What it met was told by itself.
     for (const entry of ledger().entries) entry.acknowledged = true;
   }
-  let lines = 0;
+  let newlines = 0;
+  let whole = true;
   const child = begin(argv, here);
   child.stdout?.on("data", (data: Buffer) => {
-    for (const byte of data) if (byte === 0x0a) lines++;
+    for (const byte of data) if (byte === 0x0a) newlines++;
+    whole = data.at(-1) === 0x0a;
   });
-  return { child, lines: () => lines };
+  return { child, lines: () => (whole || child.exitCode === null ? newlines : newlines + 1) };
 }
 
 /** The cassette as one whose tracks of a program differ in nothing that is asked: first in, first out. */
