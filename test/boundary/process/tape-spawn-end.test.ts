@@ -226,6 +226,32 @@ describe("what is left", () => {
     expect(seen).toEqual([3, null]);
   });
 
+  test.each(["(sleep 0.2; echo late) & exit 3", "sleep 0.2 & exit 3", "exec >&-; sleep 0.2; exit 3"])(
+    "%s: what is done because of the first end is not waited for by the others",
+    async (line) => {
+      const { seen } = await twice(async (spawn, deck) => {
+        const ask = tapeFunction(deck, "ask", async (what: string) => what);
+        const child = spawn(line, { shell: "/bin/sh" });
+        const { end } = listen(child);
+        await Promise.race([once(child, "exit"), once(child.stdout as Readable, "end")]);
+        return [await ask("ended"), await end];
+      });
+      expect(seen).toMatchObject(["ended", expect.arrayContaining([["close", 3, null]])]);
+    },
+  );
+
+  test("an end that came behind a request of another boundary waits for it", async () => {
+    const program: Program<unknown> = async (spawn, deck) => {
+      const ask = tapeFunction(deck, "ask", async () => "answer");
+      const child = spawn("sleep 0.3", { shell: true });
+      const { told, end } = listen(child);
+      await sleep(50);
+      return [[...told], child.exitCode, await ask(), await end];
+    };
+    const { seen } = await twice(program);
+    expect(seen).toMatchObject([[["spawn"]], null, "answer", expect.arrayContaining([["exit", 0, null]])]);
+  });
+
   test("a grandchild that holds the output does not hold the exit", async () => {
     const { seen } = await twice(async (spawn) => {
       const child = spawn("sleep 1 & echo started", { shell: "/bin/sh" });

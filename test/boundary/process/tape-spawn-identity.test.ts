@@ -161,9 +161,9 @@ test("any child plays back as it was: what it said, to whom, in which chunks, an
         });
       },
     ),
-    { numRuns: 25 },
+    { numRuns: 15 },
   );
-});
+}, 60_000);
 
 test("a recording says what its child was", async () => {
   const store = await recorded(async (spawn) => listen(spawn(...playing([["exit", 0]]))).end);
