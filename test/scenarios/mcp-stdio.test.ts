@@ -9,6 +9,7 @@ test.each<[Era, "stdio-v1" | "stdio-v2"]>([
   ["v2 legacy", "stdio-v1"],
   ["v2 legacy", "stdio-v2"],
   ["v2 modern", "stdio-v2"],
+  ["v2 modern", "stdio-v1"], // which answers the probe as one of the older era does
 ])("%s client and %s server: a session is recorded and replayed without the server", async (era, program) => {
   const { recorded } = await twice(async (deck, mode) => {
     const session = await connect(
