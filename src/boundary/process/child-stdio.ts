@@ -1,6 +1,6 @@
 import type { StdioOptions } from "node:child_process";
 import { writeSync } from "node:fs";
-import { Duplex, Readable, type Writable } from "node:stream";
+import { Duplex, Readable, Stream, type Writable } from "node:stream";
 import { platform } from "../../engine/platform.ts";
 import { OptionInvalid } from "../../errors.ts";
 
@@ -40,7 +40,8 @@ export function stdioPlans(option: StdioOptions | undefined): readonly StdioPlan
         `stdio[${index}] is "ipc", Node's own channel between a parent and a child. A double of a process has none: leave it out, or run the real program.`,
       );
     }
-    if (typeof value === "object" && ("fd" in value || "_handle" in value)) {
+    // Another double's stream is not behind a file descriptor; a real child's is.
+    if (typeof value === "object" && ("fd" in value || "_handle" in value || value instanceof Stream)) {
       return { to: "fd", target: value as object as Writable };
     }
     throw wrong(value);

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
+import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
@@ -240,6 +241,16 @@ describe("consumers of every kind", () => {
       return [iterated, read, await text(second.stdout)];
     });
     expect(seen).toEqual([["one\n", "two\n", "three\n"], "one\ntwo\nthree\n", "one\ntwo\nthree\n"]);
+  });
+
+  test("chain children by the pipe itself: what passes there is theirs alone", async () => {
+    const { seen, text: stored } = await twice(async (spawn) => {
+      const first = spawn("echo", ["hello"]);
+      const second = spawn("tr", ["a-z", "A-Z"], { stdio: [first.stdout, "pipe", "pipe"] });
+      return text(second.stdout as Readable);
+    });
+    expect(seen).toBe("HELLO\n");
+    expect(stored).not.toContain('"text": "hello');
   });
 
   test("leave out what they do not need", async () => {
