@@ -1,5 +1,5 @@
 import type { Node } from "jsonc-parser";
-import { checkShape } from "./check.ts";
+import { checkShape, newerFormat } from "./check.ts";
 import { type Fault, formatPath, type Path } from "./fault.ts";
 import { deepFreeze } from "./freeze.ts";
 import type { Issue } from "./invalid.ts";
@@ -45,6 +45,11 @@ export function readCarefully(text: string, limits: Limits): Reading {
 
   const duplicates: Duplicate[] = [];
   const value = treeValue(root, text, cassetteLayout, duplicates);
+  const newer = newerFormat(value);
+  if (newer !== undefined) {
+    const issue = { ...position(newer.path), path: formatPath(newer.path), message: newer.message };
+    return { cassette: undefined, issues: [issue], root, position };
+  }
   for (const { path, offset, firstOffset } of duplicates)
     issues.push({
       ...at(offset),
@@ -70,7 +75,8 @@ export function readCarefully(text: string, limits: Limits): Reading {
  */
 export function faultsOf(value: unknown, limits: Limits, lineOf?: (path: Path) => number): readonly Fault[] {
   const shape = checkShape(value);
-  if (shape.some(({ path, missing }) => path.length === 0 && !missing)) return shape;
+  if (newerFormat(value) !== undefined || shape.some(({ path, missing }) => path.length === 0 && !missing))
+    return shape;
   for (const fault of shape) if (!fault.missing) deleteAt(value, fault.path);
   const faults = [...shape];
   // What a wrong key was meant to be is absent, too: that is told once.

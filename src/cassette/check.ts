@@ -8,6 +8,9 @@ import { suggest } from "./nearest.ts";
  * exactly one content key is left to rules.ts, which names the keys.
  */
 
+/** The version of the format that is read and written. */
+const FORMAT = 1;
+
 interface Report {
   /** The place at which the check is; a stack, because a path for each value would cost more than the check. */
   readonly path: (string | number)[];
@@ -15,9 +18,18 @@ interface Report {
 }
 type Check = (value: unknown, report: Report) => void;
 
-/** Every fault of the shape of a cassette; none means that it is one. */
+/** Every fault of the shape of a cassette; none means that it is one. Of a newer format only that is told. */
 export function checkShape(value: unknown): Fault[] {
-  return run(wholeFile, value, []);
+  const newer = newerFormat(value);
+  return newer === undefined ? run(wholeFile, value, []) : [newer];
+}
+
+/** The fault of a file that a later version of wiretape wrote: nothing else that is said about it would be true. */
+export function newerFormat(value: unknown): Fault | undefined {
+  const version = isPlainObject(value) ? value.wiretape : undefined;
+  if (!Number.isInteger(version) || (version as number) <= FORMAT) return undefined;
+  const message = `this file was written by a newer wiretape, in version ${version} of the format; the one that is installed reads version ${FORMAT}: update wiretape`;
+  return { path: ["wiretape"], message };
 }
 
 /** Every fault of the shape of one track. `path`: where it stands. */
@@ -195,14 +207,21 @@ function oneOf(node: SchemaNode): Check {
   const right = describe(node);
   return (value, report) => {
     if (values.includes(value)) return;
-    const hint = typeof value === "string" && words.length > 1 ? suggest(value, words, "it may be") : "";
-    fail(report, `must be ${right}, not ${quoteValue(value)}${hint.startsWith("; did") ? hint : ""}`);
+    fail(report, `must be ${right}, not ${quoteValue(value)}${words.length > 1 ? nearestOf(value, words) : ""}`);
   };
+}
+
+/** `; did you mean "x"?` where a word is near; all that there are have been told already. */
+function nearestOf(value: unknown, words: readonly string[]): string {
+  const hint = typeof value === "string" ? suggest(value, words, "it may be") : "";
+  return hint.startsWith("; did") ? hint : "";
 }
 
 /** The branches of the cassette's unions differ by the type of the value, and tuples by their length. */
 function anyOf(branches: readonly SchemaNode[], right: string): Check {
   const options = branches.map((branch) => ({ node: resolve(branch), check: compile(branch) }));
+  // Each of several plain values may be meant: a wrong one is told them all.
+  if (options.every(({ node }) => node.type !== "object" && node.type !== "array")) return oneOfPlain(options, right);
   return (value, report) => {
     const fitting = options.filter(({ node }) => hasType(value, node.type));
     if (fitting.length === 0) return wrong(report, value, right);
@@ -214,6 +233,18 @@ function anyOf(branches: readonly SchemaNode[], right: string): Check {
           );
     if (sized === undefined) return wrong(report, value, right);
     sized.check(value, report);
+  };
+}
+
+function oneOfPlain(options: readonly { readonly node: SchemaNode; readonly check: Check }[], right: string): Check {
+  const words = options.map(({ node }) => node.const).filter((word) => typeof word === "string");
+  return (value, report) => {
+    const fits = options.some(({ check }) => {
+      const attempt: Report = { path: [], faults: [] };
+      check(value, attempt);
+      return attempt.faults.length === 0;
+    });
+    if (!fits) fail(report, `must be ${right}, not ${quoteValue(value)}${nearestOf(value, words)}`);
   };
 }
 
@@ -229,7 +260,7 @@ function byKind(branches: readonly SchemaNode[]): Check {
     if (kind === undefined)
       return void report.faults.push({
         path: [...report.path],
-        message: `"kind" is missing: ${kinds.map((k) => JSON.stringify(k)).join(", ")}`,
+        message: `"kind" is missing; the kinds are: ${kinds.join(", ")}`,
         missing: true,
       });
     report.path.push("kind");

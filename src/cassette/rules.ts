@@ -62,8 +62,12 @@ function trackRules(track: Track, path: Path, context: RuleContext): void {
       context.gate(track.close?.after, [...path, "close", "after"]);
       frameListRules(track.frames, [...path, "frames"], track.kind, context);
       break;
-    default:
+    case "agent":
+    case "model":
+    case "function":
       callRules(track, path, context);
+      break;
+    default: // the kind is absent or unknown: of what there is, nothing can be said
   }
 }
 

@@ -21,6 +21,8 @@ const name = z
 const at = z.int().min(0).meta({ id: "At", description: "a whole number of milliseconds" });
 const count = z.int().min(0).meta({ id: "Count", description: "a whole number from 0" });
 
+const pointer = z.string().regex(/^\//).meta({ id: "Pointer", description: 'a JSON Pointer, as "/body/requestId"' });
+
 const gate = z
   .union([
     name,
@@ -272,8 +274,8 @@ const track = z
 
 const match = object({
   order: z.enum(["identity", "strict"]).optional(),
-  ignore: list(z.string()).optional(),
-  include: list(z.string()).optional(),
+  ignore: list(pointer).optional(),
+  include: list(pointer).optional(),
   normalize: name.optional(),
   note,
 }).meta({ id: "Match", description: "what makes two requests the same request" });

@@ -98,10 +98,10 @@ const told = (document: unknown): string[] =>
 
 test("a fault says what would be right", () => {
   expect(told([])).toEqual([": must be a cassette, an object, not a list"]);
-  expect(told({ wiretape: 2, trcks: [] })).toMatchInlineSnapshot(`
+  expect(told({ wiretape: 0, trcks: [] })).toMatchInlineSnapshot(`
     [
       ": "tracks" is missing",
-      "wiretape: must be 1, not 2",
+      "wiretape: must be 1, not 0",
       "trcks: unknown key "trcks"; did you mean "tracks"?",
     ]
   `);
@@ -113,7 +113,7 @@ test("a fault says what would be right", () => {
     [
       "tracks[0].kind: the text "htp" is no kind of track; did you mean "http"?",
       "tracks[1].kind: 7 is no kind of track; the kinds are: http, websocket, process, mcp, agent, model, function",
-      "tracks[2]: "kind" is missing: "http", "websocket", "process", "mcp", "agent", "model", "function"",
+      "tracks[2]: "kind" is missing; the kinds are: http, websocket, process, mcp, agent, model, function",
       "tracks[3]: must be a track, not 4",
     ]
   `);
@@ -129,7 +129,7 @@ test("a fault says what would be right", () => {
     told({ wiretape: 1, tracks: [{ ...track, repeat: 0, after: 3, lane: "a b", response }] }),
   ).toMatchInlineSnapshot(`
     [
-      "tracks[0].repeat: must be a whole number from 1, not 0",
+      "tracks[0].repeat: must be a whole number from 1 or "forever", not 0",
       "tracks[0].after: must be a track id, a list of track ids, "start", or a pattern over the trace, not 3",
       "tracks[0].lane: must be a name of letters, digits, "_", "." and "-" that begins with a letter or digit, not the text "a b"",
       "tracks[0].response.at: must be a whole number of milliseconds, not -1",

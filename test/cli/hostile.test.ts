@@ -17,7 +17,7 @@ const cassette = {
   wiretape: 1,
   recorded: { at: evil, with: evil, name: evil, origins: [evil], note },
   note,
-  match: { ignore: [evil] },
+  match: { ignore: [`/${evil}`] },
   vars: { v: evil, w: { [evil]: evil } },
   tracks: [
     {
