@@ -1,6 +1,7 @@
 /** The public surface where there is no file system: everything of `wiretape` but `openDeck`, `withDeck` and `fileStore`. */
 export { tapeFunction, tapeObject } from "./boundary/function/function.ts";
 export { tapeFetch } from "./boundary/http/fetch.ts";
+export { type FetchHandler, type HttpTargetOptions, httpTarget } from "./boundary/http/target.ts";
 export { editText, sealText } from "./cassette/edit.ts";
 export type { Fault, FaultType } from "./cassette/fault-kinds.ts";
 export { type LintIssue, lintCassette } from "./cassette/lint.ts";
@@ -31,6 +32,9 @@ export type {
 } from "./cassette/schema.ts";
 export { trackStates } from "./cassette/seal.ts";
 export type { CassetteStore, Journal } from "./cassette/store.ts";
+export type { DriftDifference, Tier } from "./drive/compare.ts";
+export { type DriftOptions, type DriftReport, drift } from "./drive/drift.ts";
+export { type DriveOptions, type DriveReport, drive, type TrackReport } from "./drive/drive.ts";
 export { type SweepOptions, type SweepVariant, sweep } from "./drive/sweep.ts";
 export type { Clock } from "./engine/clock.ts";
 export { type CreateDeckOptions, createDeck } from "./engine/create-deck.ts";
@@ -40,6 +44,7 @@ export type { DeckMode } from "./engine/mode.ts";
 export type { DeckOptions } from "./engine/options.ts";
 export type { PlayedTrack } from "./engine/player.ts";
 export type { Lane } from "./engine/session.ts";
+export type { Answer, Target, TrackDrive } from "./engine/target.ts";
 export type { TraceEvent } from "./engine/trace.ts";
 export {
   CassetteBusy,

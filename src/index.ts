@@ -1,6 +1,7 @@
 /** The public surface. Each name is explicit; nothing else is promised. */
 export { tapeFunction, tapeObject } from "./boundary/function/function.ts";
 export { tapeFetch } from "./boundary/http/fetch.ts";
+export { type FetchHandler, type HttpTargetOptions, httpTarget } from "./boundary/http/target.ts";
 export { editText, sealText } from "./cassette/edit.ts";
 export type { Fault, FaultType } from "./cassette/fault-kinds.ts";
 export { fileStore } from "./cassette/file-store.ts";
@@ -32,6 +33,9 @@ export type {
 } from "./cassette/schema.ts";
 export { trackStates } from "./cassette/seal.ts";
 export type { CassetteStore, Journal } from "./cassette/store.ts";
+export type { DriftDifference, Tier } from "./drive/compare.ts";
+export { type DriftOptions, type DriftReport, drift } from "./drive/drift.ts";
+export { type DriveOptions, type DriveReport, drive, type TrackReport } from "./drive/drive.ts";
 export { type SweepOptions, type SweepVariant, sweep } from "./drive/sweep.ts";
 export type { Clock } from "./engine/clock.ts";
 export { type CreateDeckOptions, createDeck } from "./engine/create-deck.ts";
@@ -42,6 +46,7 @@ export { openDeck, withDeck } from "./engine/open-deck.ts";
 export type { DeckOptions } from "./engine/options.ts";
 export type { PlayedTrack } from "./engine/player.ts";
 export type { Lane } from "./engine/session.ts";
+export type { Answer, Target, TrackDrive } from "./engine/target.ts";
 export type { TraceEvent } from "./engine/trace.ts";
 export {
   CassetteBusy,

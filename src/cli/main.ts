@@ -86,6 +86,20 @@ program
   .addHelpText("after", example("wiretape sweep checkout.cassette.json -o sweep --fault cut tear"))
   .action(run(async (file, options) => (await import("./sweep.ts")).sweep(file, options, terminal)));
 
+program
+  .command("drift")
+  .description("play a cassette into the live service, and tell what has changed since it was recorded")
+  .argument("<file>", "a *.cassette.json file")
+  .requiredOption("--target <url>", "where the service is; it takes the place of the recorded origin")
+  .option("--header <header...>", 'sent with every request, as "name: value": credentials, which no cassette holds')
+  .option("--track <id...>", "only these tracks")
+  .option("--ignore <pointer...>", "places of answers that may differ: JSON Pointers with *, as /body/created")
+  .option("--fail-on <tier...>", "what makes it fail: failed, status, events, removed, type, added, header, value")
+  .option("--link <pair...>", "a recorded value and the live one, as order_1=order_7")
+  .addOption(json())
+  .addHelpText("after", example("wiretape drift checkout.cassette.json --target https://staging.example.com"))
+  .action(run(async (file, options) => (await import("./drift.ts")).drift(file, options, terminal)));
+
 function json(): Option {
   return new Option("--json", "print one JSON document, and nothing else");
 }
