@@ -155,7 +155,7 @@ describe("a double tells the same story as a real child", () => {
       {},
       (child) => [expect(child.kill(0)).toBe(true), child.stdin?.end()],
     ],
-    "that has a limit of time": [long, { timeout: 300, killSignal: "SIGQUIT" }],
+    "that has a limit of time": [[["wait", "end"]], { timeout: 300, killSignal: "SIGQUIT" }],
     "whose signal had aborted": [long, { signal: AbortSignal.abort("enough"), killSignal: "SIGKILL" }],
   };
 

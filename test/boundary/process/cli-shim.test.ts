@@ -118,6 +118,17 @@ test("starts at the same time get runs of their own", async () => {
   expect(shim.violations).toEqual([]);
 }, 60_000);
 
+test("processes that claim at the same moment never get the same number", async () => {
+  const folder = join(scratch.folder, "claims");
+  await mkdir(folder);
+  const until = String(Date.now() + 3000);
+  const claims = ["1", "2", "3"].map(() =>
+    promisify(execFile)(process.execPath, ["--import", "tsx", fixture("claims-shim.ts"), folder, until]),
+  );
+  const numbers = (await Promise.all(claims)).flatMap(({ stdout }) => JSON.parse(stdout) as number[]);
+  expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 300 }, (_, n) => n + 1));
+});
+
 test("a signal reaches the program; one that no program hears is seen all the same", async () => {
   const never: Record<string, unknown>[] = [
     { type: "control_request", request_id: "1", request: { subtype: "can_use_tool" } },
