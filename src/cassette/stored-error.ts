@@ -13,22 +13,31 @@ export function isError(value: unknown): value is Error {
   return kind === "[object Error]" || kind === "[object DOMException]";
 }
 
-/** The stored form of what was thrown. What is no error becomes one that says what it was; causes that repeat are left out. */
+/**
+ * The stored form of what was thrown. What is no error becomes one that says what it was; causes that repeat are left
+ * out. Of the errors that an `AggregateError` without a cause holds the first is stored as its cause.
+ */
 export function errorToStored(error: unknown): StoredError {
   return store(error, new Set());
 }
 
 function store(error: unknown, seen: Set<unknown>): StoredError {
   seen.add(error);
-  const { name, message, code, cause } = (typeof error === "object" && error !== null ? error : {}) as Partial<
-    Record<string, unknown>
-  >;
+  const {
+    name,
+    message,
+    code,
+    cause: own,
+    errors,
+  } = (typeof error === "object" && error !== null ? error : {}) as Partial<Record<string, unknown>>;
   const stored: { -readonly [K in keyof StoredError]: StoredError[K] } = {
     name: typeof name === "string" ? name : "Error",
     message: typeof message === "string" ? message : describe(error),
   };
   // The code of a DOMException is a number that follows from its name.
   if (typeof code === "string" || (typeof code === "number" && !isDomException(error))) stored.code = code;
+  // Where a host has several addresses, Node says only in the inner errors which of them refused, and its message is "".
+  const cause = own ?? (Array.isArray(errors) ? errors[0] : undefined);
   if (cause !== undefined && cause !== null && !seen.has(cause) && seen.size < CAUSE_LIMIT)
     stored.cause = store(cause, seen);
   return stored;
@@ -70,13 +79,18 @@ const domExceptions = new Set(
 
 /**
  * A stored error as a new `Error`: of the platform's class of that name where there is one (`TypeError`, a
- * `DOMException` for `AbortError`), else an `Error` with that name; `code` and `cause` are own properties.
+ * `DOMException` for `AbortError`), else an `Error` with that name; `code` and `cause` are own properties. The cause of
+ * an `AggregateError` is the one of its `errors`, too.
  */
 export function storedToError(stored: StoredError): Error {
   const error = make(stored);
   if (error.name !== stored.name) define(error, "name", stored.name);
   if (stored.code !== undefined) define(error, "code", stored.code, true);
-  if (stored.cause !== undefined) define(error, "cause", storedToError(stored.cause));
+  if (stored.cause !== undefined) {
+    const cause = storedToError(stored.cause);
+    define(error, "cause", cause);
+    if (stored.name === "AggregateError") define(error, "errors", [cause]);
+  }
   return error;
 }
 
