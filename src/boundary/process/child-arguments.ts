@@ -49,7 +49,7 @@ export function spawnFacts(command: unknown, args?: unknown, options?: unknown):
   }
   if (timeout !== undefined && timeout !== null && !(Number.isInteger(timeout) && timeout >= 0)) {
     throw Object.assign(
-      new RangeError(`The value of "timeout" is out of range. It must be an unsigned integer. Received ${timeout}`),
+      new RangeError(`A limit of time is a whole number of milliseconds from 0. Received ${timeout}`),
       { code: "ERR_OUT_OF_RANGE" },
     );
   }
