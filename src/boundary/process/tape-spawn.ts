@@ -27,6 +27,9 @@ type Spawn = typeof nodeSpawn;
  * Errors, thrown by `spawn`: `ScriptExhausted`, `UnrecordedRequest`, `OutOfOrder`. On the child's `stdin`, which ends the child:
  * `FrameMismatch`, `ScriptExhausted`. As the child's `error` event: `ReplayStalled`, and what the recorded spawn failed with.
  * An IPC channel is `OptionInvalid`.
+ *
+ * In replay a child's `exit` comes behind the last of its output and with the end of both streams, an order that Node gives
+ * too; a write to a child that no longer reads does not fail; the `pid` is nobody's, so a kill by number reaches nothing.
  */
 export function tapeSpawn(deck: Lane, spawn: Spawn = nodeSpawn): Spawn {
   const session = sessionOf(deck);

@@ -1,6 +1,8 @@
+import { spawn } from "node:child_process";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { type Cassette, createDeck, openDeck, parseCassette, tapeFunction } from "wiretape";
@@ -116,4 +118,14 @@ test("what broke, or cannot be told, is the child's error", async () => {
     ["close", null, "SIGABRT"],
   ]);
   await deck.finish();
+});
+
+test("a child that waits keeps the process alive, until the deck is finished", async () => {
+  const file = new URL("../../fixtures/process/tape-finish.ts", import.meta.url).pathname;
+  const run = (mode: string): Promise<string> =>
+    text(spawn(process.execPath, ["--import", "tsx", file, mode], { stdio: ["ignore", "pipe", "inherit"] }).stdout);
+  expect(await Promise.all([run("wait"), run("finish")])).toEqual([
+    "still here\nstill waiting\n",
+    "still here\nfinished\n",
+  ]);
 });
