@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, type Dirent, fsyncSync, openSync, renameSync, unlinkSync, writeSync } from "node:fs";
-import { link, mkdir, open, readdir, readFile, realpath, rename, rm } from "node:fs/promises";
+import { link, mkdir, open, readdir, readFile, readlink, realpath, rename, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { CassetteBusy, CassetteExists, CassetteInvalid, OptionInvalid } from "../errors.ts";
@@ -45,8 +45,9 @@ export function fileStore(folder: string): CassetteStore {
       await writing(path, () => create(path, bytes));
     },
     async replace(name, bytes) {
-      const path = await place(name);
-      await writing(path, async () => {
+      const named = await place(name);
+      await writing(named, async () => {
+        const path = await throughLinks(named);
         await mkdir(dirname(path), { recursive: true });
         const beside = await writeBeside(path, bytes);
         try {
@@ -125,6 +126,28 @@ async function writeBeside(path: string, bytes: Uint8Array): Promise<string> {
 
 function besideOf(path: string): string {
   return join(dirname(path), `.${basename(path)}.${process.pid}-${randomBytes(6).toString("hex")}.tmp`);
+}
+
+/** The file that a path leads to, there or not; of a cassette that must be one, too. A rename would replace the link itself. */
+async function throughLinks(path: string): Promise<string> {
+  let file = path;
+  for (let hops = 0; hops < 40; hops++) {
+    let target: string;
+    try {
+      target = await readlink(file);
+    } catch (error) {
+      if (!["EINVAL", "ENOENT", "UNKNOWN"].includes(codeOf(error))) throw error; // no link, or nothing yet
+      if (file === path || isCassetteName(basename(file))) return file;
+      throw new OptionInvalid(
+        `${path} is a link to ${file}, which is not named as a cassette; nothing was written.\n  next      delete the link, or let it lead to a file that ends in .cassette.json`,
+        { path, target: file },
+      );
+    }
+    file = resolve(await realpath(dirname(file)), target);
+  }
+  throw new OptionInvalid(`${path} is a link that leads back to itself; nothing was written.\n  next      delete it`, {
+    path,
+  });
 }
 
 const unsupported = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EXDEV"]);
