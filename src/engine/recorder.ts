@@ -51,8 +51,8 @@ export interface RecorderParts {
   readonly redactor: Redactor;
   readonly trace: Trace;
   readonly journal: Journal | undefined;
-  /** The first line of the journal. */
-  readonly header: Json;
+  /** The first line of the journal, without the secrets that are known when it is asked for. */
+  readonly header: () => Readonly<Record<string, Json>>;
   /** The number of the first track. */
   readonly firstNumber: number;
   readonly gates: "causal" | "off";
@@ -86,12 +86,15 @@ export class Recorder {
   #told = 0;
   /** The number of the track of the last delivery. */
   #deliveredLast = 0;
+  /** The first line of the journal, as it was when it was last looked at. */
+  #header: string;
 
   constructor(parts: RecorderParts) {
     this.#parts = parts;
     this.#began = parts.clock.now();
     this.#number = parts.firstNumber;
-    parts.journal?.append(JSON.stringify(parts.header));
+    this.#header = JSON.stringify(parts.header());
+    parts.journal?.append(this.#headerLine());
   }
 
   /** Takes the next place in the recording. Synchronous, at the moment of the call. */
@@ -192,6 +195,9 @@ export class Recorder {
     for (let keys = redactor.outdated(); keys.size > 0; keys = redactor.outdated()) {
       for (const key of keys) changed = this.#redactAgain(key) || changed;
     }
+    const header = JSON.stringify(this.#parts.header());
+    if (header !== this.#header) changed = true;
+    this.#header = header;
     if (changed) journal?.rewrite(this.#journalLines());
     return changed;
   }
@@ -216,6 +222,13 @@ export class Recorder {
     return true;
   }
 
+  /** A header that may not be journalled stands without what people wrote in it: a journal needs one to be recovered. */
+  #headerLine(): string {
+    if (this.#parts.clean(this.#header)) return this.#header;
+    const { wiretape = 1, extends: extended } = JSON.parse(this.#header);
+    return JSON.stringify({ wiretape, extends: extended });
+  }
+
   #append(line: string): void {
     const { journal, clean } = this.#parts;
     if (journal !== undefined && clean(line)) journal.append(line); // the same scan will refuse to commit, and say where
@@ -238,7 +251,7 @@ export class Recorder {
       ...[...this.#vars].map(([name, value]) => variableLine(name, value)),
       ...this.settled.map(journalLine),
     ];
-    return [JSON.stringify(this.#parts.header), ...lines.filter(this.#parts.clean)];
+    return [this.#headerLine(), ...lines.filter(this.#parts.clean)];
   }
 }
 

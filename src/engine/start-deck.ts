@@ -77,7 +77,8 @@ export async function startDeck(place: DeckPlace, options: DeckOptions, platform
         redactor,
         trace,
         journal,
-        header: { ...recordingHead(facts, redactor), ...(base === undefined ? {} : { extends: display }) } as never,
+        header: () =>
+          ({ ...recordingHead(facts, redactor), ...(base === undefined ? {} : { extends: display }) }) as never,
         firstNumber: base === undefined ? 1 : 1 + lastNumber(base),
         gates: options.gates ?? "causal",
         sidecarFolder: `${name.slice(name.lastIndexOf("/") + 1).replace(/\.cassette\.json$/, "")}.files`,

@@ -26,7 +26,7 @@ function setUp(redactor: Redactor = createRedactor()) {
     redactor,
     trace: new Trace(),
     journal,
-    header: { wiretape: 1 },
+    header: () => ({ wiretape: 1 }),
     firstNumber: 1,
     gates: "causal",
     sidecarFolder: "x.files",
