@@ -97,3 +97,4 @@ export {
   type ReplayAgentTransport,
 } from "./boundary/agent/replay.ts";
 export { tapeAgent } from "./boundary/agent/tape-agent.ts";
+export { agentTarget } from "./boundary/agent/target.ts";

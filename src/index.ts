@@ -1,5 +1,6 @@
 /** The public surface. Each name is explicit; nothing else is promised. */
 export { tapeFunction, tapeObject } from "./boundary/function/function.ts";
+export { functionTarget, type TargetFunctions } from "./boundary/function/target.ts";
 export { tapeFetch } from "./boundary/http/fetch.ts";
 export { type FetchHandler, type HttpTargetOptions, httpTarget } from "./boundary/http/target.ts";
 export { editText, sealText } from "./cassette/edit.ts";

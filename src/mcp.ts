@@ -11,4 +11,5 @@ export type {
   ScriptedOutcome,
 } from "./boundary/mcp/scripted-answer.ts";
 export { tapeMcp } from "./boundary/mcp/tape-mcp.ts";
+export { mcpTarget } from "./boundary/mcp/target.ts";
 export type { AnyMcpTransport, McpSendOptions, McpTransport } from "./boundary/mcp/transport.ts";

@@ -11,3 +11,4 @@ export { FakeClaudeCli } from "./boundary/process/fake-claude-cli.ts";
 export type { FakeCliOptions, FakeCliScriptOptions } from "./boundary/process/fake-cli.ts";
 export { type AnsweringOptions, FakeCodexCli } from "./boundary/process/fake-codex-cli.ts";
 export { tapeSpawn } from "./boundary/process/tape-spawn.ts";
+export { processTarget } from "./boundary/process/target.ts";

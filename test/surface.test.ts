@@ -39,6 +39,7 @@ const NEUTRAL = [
   "drive",
   "editText",
   "formatCassette",
+  "functionTarget",
   "httpTarget",
   "isWiretapeError",
   "lintCassette",
@@ -67,6 +68,7 @@ test("wiretape/vitest", () => {
 
 test("wiretape/agent", () => {
   expect(Object.keys(agent).toSorted()).toEqual([
+    "agentTarget",
     "createAgentClient",
     "createHttpAgentTransport",
     "createMockAgentClient",
@@ -96,13 +98,14 @@ test("wiretape/process", () => {
     "FakeCodexCli",
     "claudeCodeSpawner",
     "codexTurn",
+    "processTarget",
     "tapeSpawn",
     "writeCliShim",
   ]);
 });
 
 test("wiretape/mcp", () => {
-  expect(Object.keys(mcp).toSorted()).toEqual(["FakeMcpTransport", "tapeMcp"]);
+  expect(Object.keys(mcp).toSorted()).toEqual(["FakeMcpTransport", "mcpTarget", "tapeMcp"]);
 });
 
 test("wiretape/model", () => {

@@ -3,9 +3,25 @@ import type { Json } from "../cassette/schema.ts";
 /** What an event is, in a word: its name, or its `type`; else its keys. */
 export function eventKind(event: Json): string {
   if (typeof event !== "object" || event === null) return Array.isArray(event) ? "list" : typeof event;
-  const { event: name, json, data, type, kind, method, object } = event as { readonly [key: string]: Json };
+  const {
+    event: name,
+    json,
+    data,
+    type,
+    kind,
+    method,
+    object,
+    stdout,
+    stderr,
+  } = event as { readonly [key: string]: Json };
   for (const one of [name, type, kind, method]) if (typeof one === "string" && one !== "message") return one;
   if (typeof json === "object" && json !== null && !Array.isArray(json)) return eventKind(json);
+  for (const [from, line] of [
+    ["stdout", stdout],
+    ["stderr", stderr],
+  ] as const) {
+    if (line !== undefined) return typeof line === "object" ? `${from} ${eventKind(line)}` : from;
+  }
   if (typeof data === "string") return data.length <= 20 ? data : "text";
   if (typeof object === "string") return object;
   return Object.keys(event).sort().join(",");

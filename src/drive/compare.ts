@@ -32,6 +32,8 @@ const VOLATILE = new Set(
 export interface Comparison {
   readonly track: string;
   readonly links: Links;
+  /** The recorded program left while the answer went on: what comes after what it heard was never recorded. */
+  readonly left: boolean;
   /** Whether a place is tolerated. */
   tolerated(path: string): boolean;
 }
@@ -109,7 +111,9 @@ function compareEvents(
     add("events", "/events", recorded === undefined ? "it is a stream now" : "it is no stream any more");
     return;
   }
-  for (const [was, is] of alignEvents(recorded, live)) {
+  const pairs = alignEvents(recorded, live);
+  const heard = comparison.left ? pairs.findLastIndex(([was]) => was !== undefined) + 1 : pairs.length;
+  for (const [was, is] of pairs.slice(0, heard)) {
     if (was !== undefined && is !== undefined) {
       compareValues(recorded[was], live[is], `/events/${was}`, comparison, add);
     } else if (was !== undefined) {

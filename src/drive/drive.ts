@@ -8,7 +8,7 @@ import type { Answer, Target } from "../engine/target.ts";
 import { OptionInvalid } from "../errors.ts";
 import { compareAnswers, type DriftDifference, TIERS, type Tier } from "./compare.ts";
 import { createLinks, type Links } from "./links.ts";
-import { createPace } from "./pace.ts";
+import { createPace, leftByClient } from "./pace.ts";
 import { matchesPointer } from "./pointer.ts";
 
 export interface DriveOptions {
@@ -89,7 +89,12 @@ export async function drive(cassette: Cassette, target: Target, options: DriveOp
     if (why !== undefined) return { ...about, outcome: "skipped", reason: why, differences: [] };
     const { answer, odd } = answers.get(track.id) as Played;
     const tolerated = (path: string): boolean => ignore.some((pointer) => matchesPointer(pointer, path));
-    const differences = compareAnswers(recorded.get(track.id) as Answer, answer, { track: track.id, links, tolerated })
+    const differences = compareAnswers(recorded.get(track.id) as Answer, answer, {
+      track: track.id,
+      links,
+      tolerated,
+      left: leftByClient(track),
+    })
       .map(clean)
       .sort((a, b) => TIERS.indexOf(a.tier) - TIERS.indexOf(b.tier));
     const failed = differences.some(({ tier }) => tier === "failed");

@@ -21,7 +21,7 @@ export interface Pace {
   of(track: Track): {
     readonly signal: AbortSignal;
     arrived(): void;
-    until(at: number): Promise<void>;
+    until(at: number, own: number): Promise<void>;
     odd(): string | undefined;
   };
   /** The answer of a track is complete. */
@@ -53,11 +53,11 @@ export function createPace(
   let sent = false;
   let cancelTimer: (() => void) | undefined;
 
-  /** What has to have arrived before a moment of the recording: how much of whose. Asked once for each wait. */
-  function needsBefore(moment: number, lap: Lap, own: boolean): { lap: Lap; needed: number }[] {
+  /** What of others has to have arrived before a moment of the recording. Asked once for each wait. */
+  function needsBefore(moment: number, lap: Lap): { lap: Lap; needed: number }[] {
     return [...open].flatMap((other) => {
-      if (other === lap && !own) return [];
-      const tie = other.place <= lap.place;
+      if (other === lap) return [];
+      const tie = other.place < lap.place;
       const needed = other.deliveries.filter(({ at, after }) => {
         const time = other.at + at;
         return (time < moment || (time === moment && tie)) && !comesLater(after, lap);
@@ -102,8 +102,7 @@ export function createPace(
     look();
   }
 
-  function wait(lap: Lap, moment: number, own: boolean): Promise<void> {
-    const needs = needsBefore(moment, lap, own);
+  function wait(lap: Lap, needs: readonly { lap: Lap; needed: number }[]): Promise<void> {
     const ready = (): string | undefined => missing(needs);
     if (ready() === undefined) return Promise.resolve();
     return new Promise((go) => {
@@ -130,7 +129,7 @@ export function createPace(
   return {
     begin(track) {
       const lap = laps.get(track.id) as Lap;
-      return wait(lap, lap.at, false);
+      return wait(lap, needsBefore(lap.at, lap));
     },
     of(track) {
       const lap = laps.get(track.id) as Lap;
@@ -141,7 +140,7 @@ export function createPace(
           lastArrival = now();
           look();
         },
-        until: (at) => wait(lap, lap.at + at, true),
+        until: (at, own) => wait(lap, [...needsBefore(lap.at + at, lap), { lap, needed: own }]),
         odd: () => lap.odd,
       };
     },
@@ -171,7 +170,7 @@ export function createPace(
 }
 
 /** Whether the recorded program left before the answer had ended. */
-function leftByClient(track: Track): boolean {
+export function leftByClient(track: Track): boolean {
   const end = track.kind === "http" ? (track.response?.end ?? track.end) : track.end;
   return end?.by === "client";
 }

@@ -27,8 +27,11 @@ export interface TrackDrive {
    * the place that it has in the answer (`{ body }`, `{ events: { 3: event } }`), so that later requests can carry it.
    */
   arrived(heard?: { readonly [part in keyof Answer]?: unknown }): void;
-  /** Waits until everything that was delivered before this moment of the track in the recording has been delivered. */
-  until(at: number): Promise<void>;
+  /**
+   * Waits until everything that other tracks had delivered before this moment of the track has been delivered, and so many
+   * deliveries of its own. Not for ever: what does not come any more is given up after a while.
+   */
+  until(at: number, own: number): Promise<void>;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { realpathSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
 
 /** A path and what stands for it in a cassette. */
 interface Root {
@@ -31,6 +32,17 @@ export function portablePaths(text: string): string {
     const name = names.get(root) as string;
     return name === TEMPORARY ? name : name + rest;
   });
+}
+
+/** The other way: what stands for a path of a machine as one of this machine. What was temporary is gone, and stays. */
+export function localPaths(text: string): string {
+  const local: Readonly<Record<string, string>> = {
+    "<cwd>": process.cwd(),
+    "<node>": process.execPath,
+    "<home>": homedir(),
+    "<node_modules>": join(process.cwd(), "node_modules"),
+  };
+  return text.replace(/<(?:cwd|node|home|node_modules)>/g, (name) => local[name] as string);
 }
 
 function currentRoots(): NonNullable<typeof known> {
