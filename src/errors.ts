@@ -41,11 +41,31 @@ function lineage(from: unknown): string[] {
   return names;
 }
 
+// What a terminal may act on, or show as something else than it is: control characters (C0, DEL, C1), the line and
+// paragraph separators, the marks that reorder text, byte order marks, and halves of surrogate pairs.
+const UNSAFE =
+  /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+
+const SHORT: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
+const escapeUnit = (unit: string): string => SHORT[unit] ?? `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+
+/** A text from outside as it may be shown on one line of a terminal: what is not a plain character is escaped. */
+export function printable(text: string): string {
+  return text.replace(UNSAFE, escapeUnit);
+}
+
+/** As `printable`, with its line breaks: for messages. */
+export function printableLines(text: string): string {
+  return text.replace(UNSAFE, (unit) => (unit === "\n" ? unit : escapeUnit(unit)));
+}
+
 /**
  * The base of everything that wiretape throws on purpose.
  *
  * `code` is stable across versions, `details` is structured data for programs, `message` is for people and says what
- * happened, where, what is nearest and what to do next. Messages and details never contain a redacted secret.
+ * happened, where, what is nearest and what to do next. Messages and details never contain a redacted secret. What a
+ * message quotes may come from a hostile cassette or server: but for line breaks it holds plain characters only.
  */
 export class WiretapeError extends Error {
   static readonly label: string = "WiretapeError";
@@ -53,7 +73,7 @@ export class WiretapeError extends Error {
   readonly details: ErrorDetails;
 
   constructor(code: WiretapeErrorCode, message: string, details: ErrorDetails = {}, options: { cause?: unknown } = {}) {
-    super(message, "cause" in options ? { cause: options.cause } : undefined);
+    super(printableLines(message), "cause" in options ? { cause: options.cause } : undefined);
     this.code = code;
     this.details = details;
     Object.defineProperty(this, "name", { value: new.target.label, configurable: true, writable: true });

@@ -1,10 +1,12 @@
 import type { Json } from "../cassette/schema.ts";
+import { printable } from "../errors.ts";
 import type { Difference } from "./nearest.ts";
 
 /**
  * The wording of what the engine reports: pure functions from facts to text. A message says what happened, where, what
  * is nearest and how it differs, and what to do next. No text here may read like a time limit that ran out: SDKs take
- * such a text for their own timeout and drop the cause.
+ * such a text for their own timeout and drop the cause. What comes from a cassette or a request may not look like a line
+ * of ours: each line is made printable as a whole.
  */
 
 /** A recorded track, for messages. `line` 0: not known (the cassette is a value). */
@@ -56,7 +58,7 @@ export function exhaustedText(facts: {
     givenUp > 0 &&
       `  given up  ${givenUp === 1 ? "1 request" : `${givenUp} requests`} before any part of the answer came`,
     last !== undefined && `  last      ${place(last)} was the last one played`,
-    nearestLines(facts.nearest),
+    ...nearestLines(facts.nearest),
     recorded > 0
       ? '  next      if the program should ask once less, look for the loop or retry that asks again; if it may ask so often, give the track "repeat": N; else record again with WIRETAPE_MODE=rerecord'
       : "  next      look for what asks more than was recorded, add a track by hand, or record more with WIRETAPE_MODE=extend",
@@ -67,7 +69,7 @@ export function unrecordedText(facts: { request: string; scene: Scene; nearest: 
   return lines(
     `${facts.request} was never recorded.`,
     where(facts.scene),
-    nearestLines(facts.nearest),
+    ...nearestLines(facts.nearest),
     '  next      make the request as it was recorded, put what may differ into match.ignore (for example "/body/requestId"), or record it with WIRETAPE_MODE=extend',
   );
 }
@@ -118,7 +120,7 @@ export function unplayedText(facts: { scene: Scene; unplayed: readonly TrackPlac
 export function violationsText(messages: readonly string[]): string {
   return lines(
     `The deck saw ${messages.length} violations. The first:`,
-    messages[0],
+    ...(messages[0] ?? "").split("\n"),
     ...messages.slice(1, 5).map((message) => `also: ${message.split("\n")[0]}`),
     messages.length > 5 && `and ${messages.length - 5} more, in error.details.violations`,
   );
@@ -138,8 +140,12 @@ export function existsText(path: string): string {
   );
 }
 
+/** Each part is one line. */
 function lines(...parts: (string | false | undefined)[]): string {
-  return parts.filter((part): part is string => typeof part === "string" && part !== "").join("\n");
+  return parts
+    .filter((part): part is string => typeof part === "string" && part !== "")
+    .map(printable)
+    .join("\n");
 }
 
 function where(scene: Scene): string {
@@ -154,24 +160,23 @@ function laneName(scene: Scene): string {
 /** A track as messages name it. */
 export function place(track: TrackPlace): string {
   const line = track.line > 0 ? ` (line ${track.line})` : "";
-  return `track ${track.id}${line}${track.summary === undefined ? "" : ` ${track.summary}`}`;
+  return printable(`track ${track.id}${line}${track.summary === undefined ? "" : ` ${track.summary}`}`);
 }
 
-function nearestLines(nearest: Nearest | undefined): string | undefined {
-  if (nearest === undefined) return undefined;
-  return lines(
+function nearestLines(nearest: Nearest | undefined): string[] {
+  if (nearest === undefined) return [];
+  return [
     `  nearest   ${place(nearest.track)}, which differs in ${nearest.differences.length === 1 ? "one place" : `${nearest.differences.length} places`}:`,
     ...differenceLines(nearest.differences),
-  );
+  ];
 }
 
 /** Where two things differ, a line each, the first few. */
 export function differenceLines(differences: readonly Difference[]): string[] {
   const shown = differences.slice(0, 5).map((difference) => {
     const { path, recorded, asked } = difference;
-    if (asked === undefined) return `              ${path}: recorded ${brief(recorded)}, absent now`;
-    if (recorded === undefined) return `              ${path}: not recorded, now ${brief(asked)}`;
-    return `              ${path}: recorded ${brief(recorded)}, now ${brief(asked)}`;
+    const was = recorded === undefined ? "not recorded" : `recorded ${brief(recorded)}`;
+    return printable(`              ${path}: ${was}, ${asked === undefined ? "absent now" : `now ${brief(asked)}`}`);
   });
   const more = differences.length - shown.length;
   return more > 0 ? [...shown, `              and ${more} more`] : shown;
