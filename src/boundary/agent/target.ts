@@ -1,6 +1,7 @@
 import type { AgentClientTransport, UploadInput } from "../../agent/transport.ts";
 import type { CallTrack, Json } from "../../cassette/schema.ts";
 import { tagValue, untagValue } from "../../cassette/values.ts";
+import { callAnswer, callDeliveries, failedAnswer } from "../../engine/call-target.ts";
 import type { Answer, Target, TrackDrive } from "../../engine/target.ts";
 import { agentErrorToStored } from "./agent-error.ts";
 import type { AgentOperation } from "./agent-requests.ts";
@@ -11,8 +12,8 @@ export function agentTarget(transport: AgentClientTransport): Target {
   return {
     name: "the agent",
     refuses: (track) => (track.kind === "agent" ? undefined : `it is of kind ${track.kind}`),
-    recorded: (track) => recordedAnswer(track as CallTrack),
-    deliveries: (track) => deliveriesOf(track as CallTrack),
+    recorded: (track) => callAnswer(track as CallTrack),
+    deliveries: (track) => callDeliveries(track as CallTrack),
     async play(track, drive) {
       const { name, thread, input } = (track as CallTrack).call;
       const operation = name as AgentOperation;
@@ -29,8 +30,7 @@ export function agentTarget(transport: AgentClientTransport): Target {
         drive.arrived(result);
         return value === undefined ? {} : (result as Answer);
       } catch (error) {
-        const { name: kind, message, code } = agentErrorToStored(error);
-        return { error: { name: kind, message, ...(code !== undefined && { code }) } };
+        return failedAnswer(agentErrorToStored(error));
       }
     },
   };
@@ -91,25 +91,3 @@ async function call(
 }
 
 const stored = (value: unknown): Json | undefined => (value === undefined ? undefined : tagValue(value));
-
-function recordedAnswer({ result, error, events, end }: CallTrack): Answer {
-  const failure = error ?? end?.error;
-  return {
-    ...(events !== undefined && { events: events.map(({ value, json, text }) => value ?? json ?? text ?? null) }),
-    ...(result?.value !== undefined && { result: result.value }),
-    ...(failure !== undefined && {
-      error: {
-        name: failure.name,
-        message: failure.message,
-        ...(failure.code !== undefined && { code: failure.code }),
-      },
-    }),
-  };
-}
-
-function deliveriesOf({ events, result, error }: CallTrack): { at: number; after?: unknown }[] {
-  let at = 0;
-  const items = (events ?? []).map((event) => ({ at: (at = event.at ?? at), after: event.after }));
-  const outcome = events === undefined ? (result ?? error) : undefined;
-  return outcome === undefined ? items : [{ at: outcome.at ?? 0 }];
-}

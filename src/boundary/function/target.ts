@@ -1,7 +1,8 @@
-import type { CallTrack, Json, Track } from "../../cassette/schema.ts";
+import type { CallTrack, Json } from "../../cassette/schema.ts";
 import { errorToStored } from "../../cassette/stored-error.ts";
 import { tagValue, untagValue } from "../../cassette/values.ts";
-import type { Answer, Target } from "../../engine/target.ts";
+import { callAnswer, callDeliveries, failedAnswer } from "../../engine/call-target.ts";
+import type { Target } from "../../engine/target.ts";
 
 /** Functions by the name under which they are on tape; the methods of an object as `name.method`. */
 export type TargetFunctions = { readonly [name: string]: (...args: never[]) => unknown };
@@ -15,7 +16,7 @@ export function functionTarget(functions: TargetFunctions): Target {
       return Object.hasOwn(functions, track.call.name) ? undefined : `there is no function ${track.call.name}`;
     },
     recorded: (track) => callAnswer(track as CallTrack),
-    deliveries: (track) => callDeliveries(track),
+    deliveries: (track) => callDeliveries(track as CallTrack),
     async play(track, drive) {
       const { name, input } = (track as CallTrack).call;
       const run = functions[name] as (...args: unknown[]) => unknown;
@@ -34,38 +35,10 @@ export function functionTarget(functions: TargetFunctions): Target {
         }
         return { events };
       } catch (error) {
-        const { name: kind, message, code } = errorToStored(error);
-        return {
-          ...(events.length > 0 && { events }),
-          error: { name: kind, message, ...(code !== undefined && { code }) },
-        };
+        return { ...(events.length > 0 && { events }), ...failedAnswer(errorToStored(error)) };
       }
     },
   };
-}
-
-/** The recorded answer of a call. */
-function callAnswer({ result, error, events, end }: CallTrack): Answer {
-  const failure = error ?? end?.error;
-  return {
-    ...(events !== undefined && { events: events.map(({ value, json, text }) => value ?? json ?? text ?? null) }),
-    ...(result?.value !== undefined && { result: result.value }),
-    ...(failure !== undefined && {
-      error: {
-        name: failure.name,
-        message: failure.message,
-        ...(failure.code !== undefined && { code: failure.code }),
-      },
-    }),
-  };
-}
-
-function callDeliveries(track: Track): { at: number; after?: unknown }[] {
-  const { events, result, error } = track as CallTrack;
-  let at = 0;
-  const items = (events ?? []).map((event) => ({ at: (at = event.at ?? at), after: event.after }));
-  const outcome = result ?? error;
-  return outcome === undefined || events !== undefined ? items : [...items, { at: outcome.at ?? at }];
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
