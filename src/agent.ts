@@ -98,3 +98,4 @@ export {
 } from "./boundary/agent/replay.ts";
 export { tapeAgent } from "./boundary/agent/tape-agent.ts";
 export { agentTarget } from "./boundary/agent/target.ts";
+export type { ScriptGate, TraceSource } from "./trace-gate.ts";

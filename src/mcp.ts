@@ -13,3 +13,4 @@ export type {
 export { tapeMcp } from "./boundary/mcp/tape-mcp.ts";
 export { mcpTarget } from "./boundary/mcp/target.ts";
 export type { AnyMcpTransport, McpSendOptions, McpTransport } from "./boundary/mcp/transport.ts";
+export type { ScriptGate, TraceSource } from "./trace-gate.ts";

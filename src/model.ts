@@ -9,3 +9,4 @@ export {
 } from "./boundary/model/scripted-model.ts";
 export type { ScriptedAnswer, ScriptedToolCall, ScriptedTurn, ScriptedUsage } from "./boundary/model/scripted-turn.ts";
 export { type TapeModelOptions, tapeModel } from "./boundary/model/tape-model.ts";
+export type { ScriptGate, TraceSource } from "./trace-gate.ts";

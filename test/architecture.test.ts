@@ -8,21 +8,22 @@ import { VERSION } from "../src/engine/version.ts";
 const MAY_IMPORT: Record<string, readonly string[]> = {
   errors: [],
   pattern: ["errors"],
+  "trace-gate": ["pattern", "errors"],
   wire: ["wire", "errors"],
   cassette: ["cassette", "wire", "errors"],
   engine: ["engine", "cassette", "wire", "pattern", "errors"],
-  agent: ["agent", "wire", "pattern", "errors"],
+  agent: ["agent", "wire", "pattern", "trace-gate", "errors"],
   suite: ["suite", "agent", "errors"],
-  boundary: ["engine", "cassette", "wire", "pattern", "errors"],
-  doubles: ["doubles", "engine", "cassette", "pattern", "wire", "errors"],
-  drive: ["drive", "engine", "cassette", "pattern", "wire", "errors"],
+  boundary: ["engine", "cassette", "wire", "pattern", "trace-gate", "errors"],
+  doubles: ["doubles", "engine", "cassette", "pattern", "trace-gate", "wire", "errors"],
+  drive: ["drive", "engine", "cassette", "pattern", "trace-gate", "wire", "errors"],
   runner: ["runner", "engine", "cassette", "pattern", "errors"],
   demo: ["demo", "agent", "boundary", "engine", "cassette", "wire", "errors"],
   cli: ["cli", "demo", "drive", "boundary", "engine", "cassette", "wire", "pattern", "errors"],
 };
 
 /** Rooms that are one file. Any other file at the top is an entry point, though a folder may bear its name. */
-const LONE_FILES = new Set(["errors", "pattern"]);
+const LONE_FILES = new Set(["errors", "pattern", "trace-gate"]);
 
 /** Files of the core that may touch the platform. Everything else in it runs anywhere. */
 const NODE_FILES = new Set(["cassette/file-store.ts", "engine/open-deck.ts"]);

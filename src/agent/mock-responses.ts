@@ -1,4 +1,6 @@
-import { misuse } from "./mock-refusal.ts";
+import type { CompiledPattern } from "../pattern.ts";
+import { readScriptGate, type ScriptGate, type TraceLog } from "../trace-gate.ts";
+import { checkOptions, misuse } from "./mock-refusal.ts";
 import type { MockRun } from "./mock-run.ts";
 import type { AgentContract } from "./protocol.ts";
 import { chunksOf, type ScriptContext } from "./script-chunks.ts";
@@ -27,11 +29,20 @@ export interface ResponseBuilder<T extends AgentContract = AgentContract> {
   tool<K extends ToolName<T>>(name: K): ToolScripts<T, K, ScriptedTool>;
 }
 
+/** When a response may be taken. */
+export interface ResponseOptions {
+  /**
+   * Not before an event that matches has been seen, in the mock's trace or where its option `trace` points. The run stays
+   * running until then, and what stands behind the response waits with it.
+   */
+  readonly after?: ScriptGate;
+}
+
 /** One line of responses, first in, first out. Each run that is admitted takes the next, or waits for one. */
 export interface MockResponseController<T extends AgentContract = AgentContract> {
-  queue(build: (r: ResponseBuilder<T>) => MockResponse): void;
+  queue(build: (r: ResponseBuilder<T>) => MockResponse, options?: ResponseOptions): void;
   /** A response that the test plays bit by bit, in the same line. */
-  stream(): StreamedResponse<T>;
+  stream(options?: ResponseOptions): StreamedResponse<T>;
   /** How many responses no run has taken yet. */
   size(): number;
   /** Discards the responses that no run has taken yet. */
@@ -40,6 +51,7 @@ export interface MockResponseController<T extends AgentContract = AgentContract>
 
 /** A script in the line. */
 interface Script {
+  readonly gate: CompiledPattern | undefined;
   attach(run: MockRun): void;
   discard(why: string): void;
 }
@@ -53,15 +65,24 @@ export interface ResponseLine<T extends AgentContract> {
 }
 
 /** An empty line. */
-export function createResponseLine<T extends AgentContract>(context: ScriptContext): ResponseLine<T> {
+export function createResponseLine<T extends AgentContract>(context: ScriptContext, trace: TraceLog): ResponseLine<T> {
   let scripts: Script[] = [];
   let starving: MockRun[] = [];
   const attached = new Map<Script, MockRun>();
 
+  let held: (() => void) | undefined;
+
   const match = (): void => {
+    held?.();
+    held = undefined;
     starving = starving.filter((run) => !run.over);
     for (const [script, run] of attached) if (run.over) attached.delete(script);
     while (scripts.length > 0 && starving.length > 0) {
+      const gate = scripts[0]?.gate;
+      if (gate !== undefined && !trace.isOpen(gate)) {
+        held = trace.whenOpen(gate, match);
+        return;
+      }
       const script = scripts.shift() as Script;
       const run = starving.shift() as MockRun;
       attached.set(script, run);
@@ -87,17 +108,19 @@ export function createResponseLine<T extends AgentContract>(context: ScriptConte
 
   return {
     controller: {
-      queue(build) {
+      queue(build, options = {}) {
+        const gate = gateOf(options, "responses.queue()");
         const response = build(builder);
         if (response?.type !== "assistant" && response?.type !== "error") {
           throw misuse("responses.queue() takes a function that returns r.assistant([...]) or r.error(error).");
         }
         const own = copy(response);
-        put({ attach: (run) => void play(context, run, own), discard: () => undefined });
+        put({ gate, attach: (run) => void play(context, run, own), discard: () => undefined });
       },
-      stream() {
+      stream(options = {}) {
+        const gate = gateOf(options, "responses.stream()");
         const { response, attach, discard } = createStreamedResponse<T>(context);
-        put({ attach, discard });
+        put({ gate, attach, discard });
         return response;
       },
       size: () => scripts.length,
@@ -115,6 +138,11 @@ export function createResponseLine<T extends AgentContract>(context: ScriptConte
       scripts = [];
     },
   };
+}
+
+function gateOf(options: ResponseOptions, what: string): CompiledPattern | undefined {
+  checkOptions(what, options, ["after"]);
+  return readScriptGate(options.after, what);
 }
 
 /** Plays a response. What ends the run from outside ends it. */

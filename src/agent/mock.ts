@@ -1,3 +1,5 @@
+import type { FlatEvent } from "../pattern.ts";
+import { createTraceLog, type TraceLog, type TraceSource } from "../trace-gate.ts";
 import { type AgentClient, createAgentClient } from "./client.ts";
 import { admission } from "./mock-admission.ts";
 import { createMockEvents, type MockEventController } from "./mock-events.ts";
@@ -43,6 +45,8 @@ interface MockOptionsBase {
   readonly registeredToolMetadata?: ReadonlyMap<string, ToolProvenance>;
   /** What `createFileUrl` answers: a `mock:` URL (default), or `null`. */
   readonly fileUrls?: "mock" | "none";
+  /** Where gates of responses look beside the mock's own trace. `false`: nowhere, and they are open, with a warning. */
+  readonly trace?: TraceSource;
   /** The time of what happens, ISO 8601; default: one second later each time, from a fixed start. */
   readonly now?: () => string;
 }
@@ -66,12 +70,14 @@ export interface MockAgentControls<T extends AgentContract = AgentContract> {
   readonly commands: MockCommandController<T>;
   readonly files: MockFileController;
   readonly inspect: MockInspectionController<T>;
+  /** What was asked of the backend, in order: `{ kind: "call", boundary: "agent", op, thread? }`. Gates look at it. */
+  readonly trace: readonly FlatEvent[];
 }
 /** A transport over a backend in memory that a test controls. */
 export type MockAgentTransport<T extends AgentContract = AgentContract> = AgentClientTransport<T> &
   MockAgentControls<T>;
 
-const OPTIONS = ["manifest", "initialMetadata", "registeredToolMetadata", "fileUrls", "now"];
+const OPTIONS = ["manifest", "initialMetadata", "registeredToolMetadata", "fileUrls", "trace", "now"];
 
 /**
  * A deterministic backend: the same program and the same script give the same names, times, states and events. It calls
@@ -85,6 +91,7 @@ export function createMockAgentTransport<T extends AgentContract = AgentContract
   if (fileUrls !== "mock" && fileUrls !== "none") {
     throw misuse(`fileUrls is "mock" or "none", not ${JSON.stringify(fileUrls)}.`, { fileUrls });
   }
+  const trace = createTraceLog(options.trace, "createMockAgentTransport");
   const world = createWorld<T>(options.now === undefined ? {} : { now: options.now });
   const context = {
     ids: world.ids,
@@ -93,7 +100,7 @@ export function createMockAgentTransport<T extends AgentContract = AgentContract
     provenance: (name: string): ToolProvenance | undefined =>
       registeredToolMetadata?.get(name) ?? (Object.hasOwn(manifest.tools, name) ? manifest.tools[name] : undefined),
   };
-  const line = createResponseLine<T>(context);
+  const line = createResponseLine<T>(context, trace);
   const runs = new Map<ThreadId, MockRun>();
   const handlers = new Map<string, MockCommandHandler<T, never>>();
 
@@ -162,7 +169,7 @@ export function createMockAgentTransport<T extends AgentContract = AgentContract
   };
 
   return {
-    ...logged(world, transport),
+    ...logged(world, transport, trace),
     seed,
     reset(next) {
       line.reset();
@@ -179,6 +186,7 @@ export function createMockAgentTransport<T extends AgentContract = AgentContract
     },
     files: { add: addFile },
     inspect: inspectWorld(world),
+    trace: trace.events,
   };
 }
 
@@ -193,7 +201,7 @@ export function createMockAgentClient<T extends AgentContract = AgentContract>(
   ...options: MockAgentArguments<T>
 ): MockAgentClient<T> {
   const transport = createMockAgentTransport<T>(...options);
-  const { seed, reset, responses, events, commands, files, inspect } = transport;
+  const { seed, reset, responses, events, commands, files, inspect, trace } = transport;
   return {
     client: createAgentClient<T>(transport),
     transport,
@@ -204,6 +212,7 @@ export function createMockAgentClient<T extends AgentContract = AgentContract>(
     commands,
     files,
     inspect,
+    trace,
   };
 }
 
@@ -230,13 +239,20 @@ function plant<T extends AgentContract>(
   begin(threadId, active.runId);
 }
 
-/** The transport, with each call in the world's log. */
-function logged<T extends AgentContract>(world: World<T>, transport: AgentClientTransport<T>): AgentClientTransport<T> {
+/** The transport, with each call in the world's log and in the trace. */
+function logged<T extends AgentContract>(
+  world: World<T>,
+  transport: AgentClientTransport<T>,
+  trace: TraceLog,
+): AgentClientTransport<T> {
   const { supports, ...operations } = transport;
   const entries = Object.entries(operations).map(([name, operation]) => [
     name,
     (...args: unknown[]): unknown => {
       world.requests.add(name as OperationName, args[0]);
+      const thread = (args[0] as { threadId?: ThreadId } | undefined)?.threadId ?? args[0];
+      const about = typeof thread === "string" && name !== "readFile" && name !== "createFileUrl" ? { thread } : {};
+      trace.log({ kind: "call", boundary: "agent", op: name, ...about });
       return (operation as (...args: unknown[]) => unknown)(...args);
     },
   ]);

@@ -1,6 +1,8 @@
 import { openDoubleLedger, scriptExhausted } from "../../engine/double.ts";
 import { platform } from "../../engine/platform.ts";
 import { OptionInvalid, type WiretapeError, type WiretapeErrorCode } from "../../errors.ts";
+import type { FlatEvent } from "../../pattern.ts";
+import { createTraceLog, readScriptGate, type TraceLog, type TraceSource } from "../../trace-gate.ts";
 import { isNotification, isRequest, type JsonRpcId, type JsonRpcMessage, type JsonRpcRequest } from "./json-rpc.ts";
 import { requestTimeout } from "./request-timeout.ts";
 import {
@@ -24,6 +26,8 @@ export interface FakeMcpTransportOptions {
    * with `http` each request has a stream of its own, and is taken back by its signal. Default: neither.
    */
   readonly like?: "stdio" | "http";
+  /** Where gates of answers look beside the transport's own trace. `false`: nowhere, and they are open, with a warning. */
+  readonly trace?: TraceSource;
 }
 
 const OUTCOMES = ["result", "raw", "error", "timeout", "throw"];
@@ -50,6 +54,7 @@ export class FakeMcpTransport implements McpTransport {
   closes = 0;
   declare readonly hasPerRequestStream?: boolean;
   readonly #ledger = openDoubleLedger(this);
+  readonly #trace: TraceLog;
   readonly #scripts = new Map<string, ScriptedAnswer[]>();
   readonly #fallback: ScriptedAnswer[] = [];
   /** How many answers each method had, the ones it took of the fallback included. */
@@ -57,9 +62,12 @@ export class FakeMcpTransport implements McpTransport {
   #open: "before" | "open" | "closed" = "before";
 
   constructor(options: FakeMcpTransportOptions = {}) {
-    const { like, ...rest } = options;
+    const { like, trace, ...rest } = options;
     if (Object.keys(rest).length > 0 || !(like === undefined || like === "stdio" || like === "http"))
-      throw new OptionInvalid('FakeMcpTransport has one option: { like: "stdio" } or { like: "http" }.', { options });
+      throw new OptionInvalid('FakeMcpTransport has two options: like, which is "stdio" or "http", and trace.', {
+        options,
+      });
+    this.#trace = createTraceLog(trace, "FakeMcpTransport");
     // The SDKs look whether these are there at all.
     if (like === "stdio") Object.assign(this, { stderr: null, pid: null });
     if (like === "http") Object.assign(this, { hasPerRequestStream: true });
@@ -116,6 +124,11 @@ export class FakeMcpTransport implements McpTransport {
     return [...this.#scripts.values()].reduce((sum, { length }) => sum + length, this.#fallback.length);
   }
 
+  /** What the client sent, in order: `{ kind: "call", boundary: "mcp", op: method }`. Gates look at it. */
+  get trace(): readonly FlatEvent[] {
+    return this.#trace.events;
+  }
+
   /** What was asked and is not in the script. */
   get violations(): readonly WiretapeError[] {
     return this.#ledger.violations;
@@ -153,6 +166,7 @@ export class FakeMcpTransport implements McpTransport {
   async send(message: JsonRpcMessage, options?: McpSendOptions): Promise<void> {
     const wire = copied(message);
     this.sent.push(wire);
+    if (wire.method !== undefined) this.#trace.log({ kind: "call", boundary: "mcp", op: wire.method });
     if (this.#open === "closed") throw new Error("FakeMcpTransport was closed.");
     if (!isRequest(wire)) {
       const { requestId, reason } = (wire.params ?? {}) as Partial<Cancellation>;
@@ -161,7 +175,9 @@ export class FakeMcpTransport implements McpTransport {
     }
     const { requestSignal } = options ?? {};
     requestSignal?.addEventListener("abort", () => this.#cancelled(wire.id, undefined), { once: true });
-    const outcome = await this.#resolve(wire, this.#take(wire));
+    const answer = this.#take(wire);
+    await this.#trace.opened(readScriptGate(answer.after, wire.method), requestSignal);
+    const outcome = await this.#resolve(wire, answer);
     for (const notification of outcome.notify ?? []) {
       await turn();
       this.#deliver(wire.id, withProgressToken(notification, wire));

@@ -1,5 +1,6 @@
 import { suggest } from "../../cassette/nearest.ts";
 import { OptionInvalid } from "../../errors.ts";
+import { readScriptGate, type ScriptGate } from "../../trace-gate.ts";
 import type { JsonRpcRequest } from "./json-rpc.ts";
 
 /** A notification of the server's in a script: a method and what goes with it. */
@@ -15,6 +16,11 @@ interface Notifying {
    * `progressToken` gets that of the request.
    */
   readonly notify?: readonly ScriptedNotification[];
+  /**
+   * Not before an event that matches has been seen, in the transport's trace or where its option `trace` points. The
+   * request waits until then.
+   */
+  readonly after?: ScriptGate;
 }
 
 /** How a scripted request ends: exactly one of these. */
@@ -51,13 +57,15 @@ export type ScriptedAnswer =
   | (Notifying & { readonly respond: (request: JsonRpcRequest) => ScriptedOutcome | PromiseLike<ScriptedOutcome> });
 
 const OUTCOMES = ["result", "raw", "error", "timeout", "throw", "respond"] as const;
-const KEYS: readonly string[] = [...OUTCOMES, "notify"];
+const BESIDE = ["notify", "after"];
+const KEYS: readonly string[] = [...OUTCOMES, ...BESIDE];
 
 /** Refuses an answer that has an unknown key, no outcome or two, or an outcome of the wrong kind. `place` is for the message. */
 export function checkAnswer(answer: unknown, place: string, outcomes: readonly string[] = OUTCOMES): void {
   const fault = faultOf(answer, outcomes);
   if (fault !== undefined) throw new OptionInvalid(`${place} ${fault}`, { place });
-  const { notify = [] } = answer as Notifying;
+  const { notify = [], after } = answer as Notifying;
+  readScriptGate(after, place);
   for (const [i, one] of notify.entries()) checkNotification(one, `notify[${i}] of ${place}`);
 }
 
@@ -72,10 +80,10 @@ export function checkNotification(notification: unknown, place: string): void {
 
 function faultOf(answer: unknown, outcomes: readonly string[]): string | undefined {
   if (!isObject(answer)) return `is ${nameOf(answer)}; an answer is an object, as { result: {} }.`;
-  const known = KEYS.filter((key) => key === "notify" || outcomes.includes(key));
+  const known = KEYS.filter((key) => BESIDE.includes(key) || outcomes.includes(key));
   const unknown = unknownKey(answer, known);
   if (unknown !== undefined) return `has ${unknown}`;
-  const [outcome, second] = Object.keys(answer).filter((key) => key !== "notify");
+  const [outcome, second] = Object.keys(answer).filter((key) => !BESIDE.includes(key));
   if (outcome === undefined) return `has no outcome; exactly one of ${outcomes.join(", ")} is needed.`;
   if (second !== undefined) return `has more than one outcome, ${outcome} and ${second}; exactly one is needed.`;
   if ("notify" in answer && !Array.isArray(answer.notify))

@@ -2,6 +2,8 @@ import type { Clock } from "../../engine/clock.ts";
 import { type Double, openDoubleLedger, scriptExhausted } from "../../engine/double.ts";
 import { platform } from "../../engine/platform.ts";
 import { OptionInvalid } from "../../errors.ts";
+import type { FlatEvent } from "../../pattern.ts";
+import { createTraceLog, readScriptGate, type TraceSource } from "../../trace-gate.ts";
 import {
   lastUserText,
   type ModelCallOptions,
@@ -31,6 +33,8 @@ export interface ScriptedModelOptions<V extends ModelVersion = "v3"> {
   readonly failWith?: unknown;
   /** Seconds before each answer. Default 0. */
   readonly delay?: number;
+  /** Where gates of turns look beside the model's own trace. `false`: nowhere, and they are open, with a warning. */
+  readonly trace?: TraceSource;
   /** The clock of the delays. Default: the real one. */
   readonly clock?: Clock;
   /** What each answer costs that does not say it. Default: not told. */
@@ -67,11 +71,15 @@ export interface ScriptedModel<V extends ModelVersion = "v3"> extends Double {
   doStream(options: ModelCallOptions): Promise<ModelStream<V>>;
   /** The calls so far, failed ones and those past the end included. */
   readonly calls: readonly ScriptedModelCall[];
+  /** The calls as events, for gates: `{ kind: "call", boundary: "model", op: "doGenerate" | "doStream" }`. */
+  readonly trace: readonly FlatEvent[];
   /** Turns that were not given yet; without end (`Infinity`) for a rule. Turns that are left are no fault. */
   readonly remaining: number;
 }
 
-const OPTIONS = "repeatLast failTimes failWith delay clock usage version provider modelId supportedUrls".split(" ");
+const OPTIONS = "repeatLast failTimes failWith delay trace clock usage version provider modelId supportedUrls".split(
+  " ",
+);
 
 /**
  * A language model of the AI SDK that answers from a script, for `generateText`, `streamText` and whatever else takes a
@@ -95,6 +103,7 @@ export function scriptedModel(
   const { version = "v3", usage = {}, clock = platform.clock, repeatLast = false } = options;
   const { next, remaining } = readScript(script, repeatLast);
   const calls: ScriptedModelCall[] = [];
+  const trace = createTraceLog(options.trace, "scriptedModel");
   let failures = options.failTimes ?? 0;
   let callIds = 0;
   const making: AnswerParts = { version, usage, nextCallId: () => `call-${++callIds}` };
@@ -103,11 +112,13 @@ export function scriptedModel(
     const { abortSignal: signal, ...told } = asked;
     const copy = copyOf(told) as ScriptedModelCall["options"];
     calls.push({ method, prompt: copy.prompt, options: copy });
+    trace.log({ kind: "call", boundary: "model", op: method });
     signal?.throwIfAborted();
     // Which turn it is, is decided when the call is made, and not when its delay is over.
     const failing = failures > 0 && failures-- > 0;
     const turn = failing ? { error: options.failWith ?? unavailable() } : next(copy, exhausted);
     const given = turn instanceof Promise ? await turn : turn;
+    await trace.opened(readScriptGate(given.after, "A turn of the scripted model"), signal);
     const delay = given.delay ?? options.delay ?? 0;
     if (delay > 0) await clock.sleep(delay * 1000, signal);
     return given;
@@ -136,6 +147,7 @@ export function scriptedModel(
       return { ...head, stream: deliver(parts, breaks, asked.abortSignal) };
     },
     calls,
+    trace: trace.events,
     get remaining() {
       return remaining();
     },

@@ -1,5 +1,6 @@
 import { isError } from "../../cassette/stored-error.ts";
 import { OptionInvalid } from "../../errors.ts";
+import { readScriptGate, type ScriptGate } from "../../trace-gate.ts";
 import type { ModelVersion } from "./language-model.ts";
 import {
   copyOf,
@@ -57,6 +58,8 @@ export interface ScriptedAnswer {
   readonly response?: ResponseFacts;
   /** Seconds before it answers. Default: that of the model. */
   readonly delay?: number;
+  /** Not before an event that matches has been seen, in the model's trace or where its option `trace` points. */
+  readonly after?: ScriptGate;
 }
 
 /** One turn: an answer, a text, or an error that is thrown. */
@@ -64,7 +67,7 @@ export type ScriptedTurn = string | Error | ScriptedAnswer;
 
 const SAYING = ["text", "reasoning", "toolCalls"] as const;
 const ABOUT = ["finishReason", "usage", "warnings", "providerMetadata"] as const;
-const KEYS = [...SAYING, "content", "parts", "error", ...ABOUT, "request", "response", "delay"] as const;
+const KEYS = [...SAYING, "content", "parts", "error", ...ABOUT, "request", "response", "delay", "after"] as const;
 
 /** Whether an object looks like an answer, by its keys. */
 export function looksLikeAnswer(value: object): boolean {
@@ -97,6 +100,7 @@ export function answerOf(turn: ScriptedTurn, where: string): ScriptedAnswer {
   }
   if (has("delay") && !(Number.isFinite(turn.delay) && (turn.delay as number) >= 0))
     return wrong('has a "delay" that is no number of seconds from 0');
+  readScriptGate(turn.after, where);
   for (const [i, call] of (turn.toolCalls ?? []).entries()) checkToolCall(call, i, wrong);
   return copyOf(turn);
 }
