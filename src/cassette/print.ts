@@ -18,10 +18,11 @@ type Values = Readonly<Record<string, unknown>>;
  */
 export function formatCassette(cassette: Cassette): string {
   const lines: string[] = [];
-  const keys = orderedKeys(cassette, cassetteLayout);
+  const values = cassette as object as Values;
+  const keys = orderedKeys(values, cassetteLayout);
   keys.forEach((key, i) => {
     const comma = i < keys.length - 1 ? "," : "";
-    const value = (cassette as Values)[key];
+    const value = values[key];
     const text = key === "tracks" ? printTracks(cassette.tracks) : printField(key, value, cassetteLayout, "  ", comma);
     lines.push((key === "tracks" ? `  "tracks": ${text}` : text) + comma);
   });
@@ -32,7 +33,7 @@ export function formatCassette(cassette: Cassette): string {
 export function formatTrack(track: Track): string {
   // A concatenated string is a tree until it is read, and the trees of ten thousand tracks, kept until the text is whole,
   // cost the collector five times what printing costs. `join` makes a flat string.
-  return ["    ", openObject(track as Values, trackLayout(track.kind), "    ")].join("");
+  return ["    ", openObject(track as object as Values, trackLayout(track.kind), "    ")].join("");
 }
 
 /** The line or lines of the seal in a canonical text, without the newline at the end. */

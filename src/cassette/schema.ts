@@ -1,13 +1,43 @@
 import { z } from "zod";
 import type { Json } from "../wire/json.ts";
+import type { StoredError } from "./cassette.ts";
 
 /**
- * The cassette file, version 1: the only declaration of what is stored. The types below are inferred from it, the
- * published JSON Schema is written from it (`npm run schema`), the reader checks with that JSON Schema, and the printer
- * takes the order of keys from it. What each key means is told in cassettes/README.md.
+ * The cassette file, version 1: the declaration of what is stored. The types of cassette.ts are proven to be those that
+ * it gives, the published JSON Schema is written from it (`npm run schema`), the reader checks with that JSON Schema,
+ * and the printer takes the order of keys from it. What each key means is told in cassettes/README.md.
  */
 
 export type { Json } from "../wire/json.ts";
+export type {
+  AgentTrack,
+  Body,
+  CallTrack,
+  Cassette,
+  Cut,
+  End,
+  Frame,
+  FunctionTrack,
+  Gate,
+  Headers,
+  HttpTrack,
+  JsonStyle,
+  Match,
+  McpTrack,
+  ModelTrack,
+  ProcessTrack,
+  Seal,
+  ServerSentEvent,
+  Sidecar,
+  SseStyle,
+  StoredError,
+  StoredRequest,
+  StoredResponse,
+  Style,
+  Track,
+  TrackKind,
+  WebSocketTrack,
+} from "./cassette.ts";
 
 const object = <T extends z.core.$ZodLooseShape>(shape: T) => z.strictObject(shape).readonly();
 const list = <T extends z.core.$ZodType>(item: T) => z.array(item).readonly();
@@ -31,26 +61,16 @@ const gate = z
   ])
   .meta({ id: "Gate", description: 'a track id, a list of track ids, "start", or a pattern over the trace' });
 
-const fault = object({
+const fault: z.ZodType<StoredError> = object({
   at: at.optional(),
   name: z.string(),
   message: z.string(),
   code: z.union([z.string(), z.number()]).optional(),
-  get cause(): z.ZodOptional<z.ZodType<StoredError>> {
-    return fault.optional() as never;
+  get cause() {
+    return fault.optional();
   },
   note,
 }).meta({ id: "Error", description: 'an error: { "name", "message", "code"?, "cause"? }' });
-
-/** An error as it is stored. */
-export interface StoredError {
-  readonly at?: number | undefined;
-  readonly name: string;
-  readonly message: string;
-  readonly code?: string | number | undefined;
-  readonly cause?: StoredError | undefined;
-  readonly note?: string | undefined;
-}
 
 const jsonStyle = object({
   colon: z.enum([":", ": "]).optional(),
@@ -311,34 +331,3 @@ export const cassetteSchema = object({
   title: "wiretape cassette",
   description: "A recording of what crossed a boundary of a program, format version 1.",
 });
-
-/** A cassette as a value. Deeply read-only: change means a new value. */
-export type Cassette = z.infer<typeof cassetteSchema>;
-/** One recorded interaction. */
-export type Track = z.infer<typeof track>;
-export type HttpTrack = z.infer<typeof httpTrack>;
-export type WebSocketTrack = z.infer<typeof webSocketTrack>;
-export type ProcessTrack = z.infer<typeof processTrack>;
-export type McpTrack = z.infer<typeof mcpTrack>;
-export type AgentTrack = z.infer<typeof agentTrack>;
-export type ModelTrack = z.infer<typeof modelTrack>;
-export type FunctionTrack = z.infer<typeof functionTrack>;
-export type CallTrack = AgentTrack | ModelTrack | FunctionTrack;
-export type TrackKind = Track["kind"];
-/** One readable unit on a track's timeline. */
-export type Frame = z.infer<typeof frame>;
-/** A body: one content object (it arrived in one piece), or a list of frames. */
-export type Body = z.infer<typeof body>;
-export type Headers = z.infer<typeof headers>;
-export type Gate = z.infer<typeof gate>;
-export type Cut = z.infer<typeof cut>;
-export type Style = z.infer<typeof style>;
-export type JsonStyle = z.infer<typeof jsonStyle>;
-export type SseStyle = z.infer<typeof sseStyle>;
-export type ServerSentEvent = z.infer<typeof sse>;
-export type Sidecar = z.infer<typeof sidecar>;
-export type End = z.infer<typeof end>;
-export type StoredRequest = z.infer<typeof request>;
-export type StoredResponse = z.infer<typeof response>;
-export type Match = z.infer<typeof match>;
-export type Seal = z.infer<typeof seal>;
