@@ -117,7 +117,29 @@ test("wiretape/websocket", () => {
 });
 
 test("wiretape/doubles", () => {
-  expect(Object.keys(doubles).toSorted()).toEqual([]);
+  expect(Object.keys(doubles).toSorted()).toEqual([
+    "CancellationToken",
+    "FakeClock",
+    "FakeCompactor",
+    "FakeCtx",
+    "FakeFetch",
+    "FakeGrounder",
+    "FakeLLM",
+    "FakeMemory",
+    "FakeSearch",
+    "FakeTool",
+    "Invoker",
+    "OPENAI_API",
+    "RecordingSpan",
+    "RecordingTracer",
+    "RunContext",
+    "ScriptedAdapter",
+    "ScriptedAdapterExhausted",
+    "ToolCallSuspended",
+    "Turn",
+    "makeTestCtx",
+    "scriptedRuntime",
+  ]);
 });
 
 test("wiretape/endpoint", () => {

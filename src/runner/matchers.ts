@@ -1,4 +1,5 @@
 import type { Deck } from "../engine/deck.ts";
+import type { Double } from "../engine/double.ts";
 import { ledger } from "../engine/ledger.ts";
 import { sessionOf } from "../engine/session.ts";
 import { OptionInvalid } from "../errors.ts";
@@ -13,7 +14,7 @@ export interface WiretapeMatchers<R = unknown> {
    */
   toHavePlayedAll(): R;
   /**
-   * The program asked for more than was recorded (`ScriptExhausted`), and that is what the test is about: the
+   * The program asked for more than was recorded, or than a double's script has (`ScriptExhausted`), and that is what the test is about: the
    * violation, with its repetitions, is acknowledged and does not fail the test. One call acknowledges one.
    */
   toHaveExhausted(): R;
@@ -55,23 +56,26 @@ export const wiretapeMatchers = {
   },
 
   toHaveExhausted(this: Matcher, received: unknown): Result {
-    const deck = deckFrom(received, "toHaveExhausted");
-    const exhausted = deck.violations.filter(({ code }) => code === "script-exhausted");
+    const subject = isDouble(received) ? received : deckFrom(received, "toHaveExhausted");
+    const what = isDouble(received) ? "double" : "deck";
+    const exhausted = subject.violations.filter(({ code }) => code === "script-exhausted");
     const open = ledger().entries.some(
-      ({ owner, error, acknowledged }) => owner === deck && !acknowledged && error.code === "script-exhausted",
+      ({ owner, error, acknowledged }) => owner === subject && !acknowledged && error.code === "script-exhausted",
     );
-    if (open && !this.isNot) deck.expectViolation("script-exhausted");
+    if (open && !this.isNot) subject.expectViolation("script-exhausted");
     return {
       pass: exhausted.length > 0,
       message: () => {
         const [first] = exhausted;
-        if (first !== undefined) return `expected the deck not to be exhausted, but:\n${first.message}`;
-        const others = deck.violations.map(({ name, message }) => `  instead   ${name}: ${message.split("\n")[0]}`);
+        if (first !== undefined) return `expected the ${what} not to be exhausted, but:\n${first.message}`;
+        const others = subject.violations.map(({ name, message }) => `  instead   ${name}: ${message.split("\n")[0]}`);
         const why =
-          deck.mode === "replay"
-            ? `its program has asked for nothing beyond the recording (${deck.remaining} left to play)`
-            : `its mode is ${deck.mode}: only a replay can be exhausted`;
-        return [`expected the deck to be exhausted, but ${why}`, ...others.slice(0, 5)].join("\n");
+          what === "double"
+            ? "nothing was asked beyond its script"
+            : (subject as Deck).mode === "replay"
+              ? `its program has asked for nothing beyond the recording (${(subject as Deck).remaining} left to play)`
+              : `its mode is ${(subject as Deck).mode}: only a replay can be exhausted`;
+        return [`expected the ${what} to be exhausted, but ${why}`, ...others.slice(0, 5)].join("\n");
       },
     };
   },
@@ -89,6 +93,13 @@ export const wiretapeMatchers = {
     return { pass: found.matched, message: () => redact(traceText(deck.trace, patterns, found)) };
   },
 };
+
+/** A scripted double: it has violations of its own, and is no deck. */
+function isDouble(value: unknown): value is Double {
+  if (typeof value !== "object" || value === null) return false;
+  const { violations, expectViolation, finish } = value as Partial<Double & Deck>;
+  return Array.isArray(violations) && typeof expectViolation === "function" && finish === undefined;
+}
 
 // Thrown, not returned: `.not` must not turn a slip into a success.
 function deckFrom(value: unknown, matcher: string): Deck {

@@ -1,0 +1,151 @@
+/**
+ * The ports that the doubles stand in for, as they are seen from the program: structural, so that a program's own types
+ * fit. Times are seconds.
+ */
+
+/** One message of a conversation with a model. */
+export interface Message {
+  readonly role: string;
+  readonly content: string;
+  readonly toolCalls?: readonly ToolCall[] | undefined;
+  readonly toolCallId?: string | undefined;
+}
+
+/** A tool as a model is told of it: a JSON Schema of its arguments. */
+export interface ToolSchema {
+  readonly type?: string;
+  readonly [key: string]: unknown;
+}
+
+/** A call of a tool that a model asks for. */
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+/** What a call of a model cost, in tokens. `inputTokens` includes the cached ones. */
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedInputTokens?: number | undefined;
+}
+
+/** What a model is asked. */
+export interface ChatRequest {
+  readonly messages: readonly Message[];
+  readonly model: string;
+  readonly tools?: readonly ToolSchema[] | undefined;
+  readonly responseFormat?: Readonly<Record<string, unknown>> | undefined;
+  readonly temperature?: number | undefined;
+  readonly maxTokens?: number | undefined;
+  readonly cacheHint?: unknown;
+}
+
+/** Why a model stopped. */
+export type Finish = "stop" | "tool_calls";
+
+/** What a model answers. */
+export interface ChatResult {
+  readonly content: string;
+  readonly toolCalls: readonly ToolCall[];
+  readonly usage: Usage;
+  readonly finish: Finish;
+}
+
+/** A piece of a streamed answer. Only the last has `finish`, `usage` and the tool calls. */
+export interface Delta {
+  readonly content: string;
+  readonly toolCalls?: readonly ToolCall[];
+  readonly usage?: Usage;
+  readonly finish?: Finish;
+}
+
+/** A model. */
+export interface LLMPort {
+  chat(request: ChatRequest): Promise<ChatResult>;
+  stream(request: ChatRequest): AsyncIterable<Delta>;
+}
+
+export interface ClockPort {
+  /** Seconds since the epoch. */
+  now(): number;
+  /** Waits so many seconds. */
+  sleep(seconds: number): Promise<void>;
+}
+
+export interface FetchResponse {
+  readonly status: number;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly [key: string]: unknown;
+}
+
+export interface FetchPort {
+  fetch(url: string, options?: unknown): Promise<FetchResponse>;
+}
+
+export interface SearchHit {
+  readonly title?: string;
+  readonly url?: string;
+  readonly snippet?: string;
+  readonly [key: string]: unknown;
+}
+
+export interface SearchPort {
+  search(query: string, k?: number): Promise<readonly SearchHit[]>;
+}
+
+export interface MemoryItem {
+  readonly content: string;
+  readonly source?: string;
+  readonly [key: string]: unknown;
+}
+
+export interface MemorySource {
+  readonly name: string;
+  query(query: string, k: number, where?: unknown): Promise<readonly MemoryItem[]>;
+  write(items: readonly MemoryItem[]): Promise<void>;
+}
+
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: ToolSchema;
+  readonly outputSchema: ToolSchema | undefined;
+  readonly sideEffecting: boolean;
+  readonly requiresApproval: boolean;
+  run(args: Readonly<Record<string, unknown>>, ctx?: unknown): Promise<unknown>;
+}
+
+/** Where something belongs. The zero tenant has neither. */
+export interface Scope {
+  readonly orgId?: string | undefined;
+  readonly domainId?: string | undefined;
+}
+
+/** A span that is open. */
+export interface SpanPort {
+  set(key: string, value: unknown): void;
+  addEvent(name: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+/** Which span something belongs to. */
+export interface TraceContext {
+  readonly traceId: string;
+  readonly spanId: string;
+}
+
+export type SpanBody<S, R> = (span: S) => R;
+
+export interface TracePort {
+  /** Runs the body in a span of its own, which closes when the body is done; without a body the span is disposed of. */
+  span<R>(name: string, kind: string, attrs: Readonly<Record<string, unknown>>, body: SpanBody<SpanPort, R>): R;
+  span(name: string, kind: string, attrs?: Readonly<Record<string, unknown>>): SpanPort & Disposable;
+  currentSpanId(): TraceContext | undefined;
+  addEventToCurrentSpan(name: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+export interface Observer {
+  emit(event: unknown): void;
+}

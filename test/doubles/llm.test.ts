@@ -1,0 +1,121 @@
+import { describe, expect, test } from "vitest";
+import { FakeClock } from "../../src/doubles/fake-clock.ts";
+import { FakeLLM } from "../../src/doubles/fake-llm.ts";
+import type { ChatRequest, Delta } from "../../src/doubles/ports.ts";
+import { Turn } from "../../src/doubles/turn.ts";
+import { OptionInvalid, ScriptExhausted } from "../../src/errors.ts";
+
+const ask = (content: string, more: Partial<ChatRequest> = {}): ChatRequest => ({
+  model: "m",
+  messages: [
+    { role: "user", content: "earlier" },
+    { role: "user", content },
+  ],
+  ...more,
+});
+async function read(deltas: AsyncIterable<Delta>): Promise<Delta[]> {
+  const all: Delta[] = [];
+  for await (const delta of deltas) all.push(delta);
+  return all;
+}
+const calls = [{ id: "c1", name: "look", args: { at: 1 } }];
+
+describe("a rule", () => {
+  test("answers every time: nothing, a text, a dictionary by what the user says, a function of the request", async () => {
+    expect((await new FakeLLM().chat(ask("hi"))).content).toBe("{}");
+    const text = new FakeLLM("yes");
+    for (let i = 0; i < 100; i++) expect((await text.chat(ask("hi"))).content).toBe("yes");
+    const dictionary = new FakeLLM({ weather: "rain", train: "late", "": "else" });
+    expect((await dictionary.chat(ask("the train or the weather?"))).content).toBe("rain");
+    expect((await dictionary.chat(ask("hello"))).content).toBe("else");
+    expect((await new FakeLLM({ earlier: "no" }).chat(ask("now"))).content).toBe("{}");
+    const rule = new FakeLLM(async ({ messages, model }) => `${model} ${messages.length}`);
+    expect((await rule.chat(ask("hi"))).content).toBe("m 2");
+    expect(text.remaining).toBe(Number.POSITIVE_INFINITY);
+    expect(text.violations).toEqual([]);
+  });
+});
+
+describe("a script", () => {
+  test("gives its turns in order, whether they are streamed or not", async () => {
+    const llm = FakeLLM.script([new Turn({ content: "one", toolCalls: calls }), { content: "two" }]);
+    expect(await llm.chat(ask("a"))).toEqual({
+      content: "one",
+      toolCalls: calls,
+      usage: { inputTokens: 0, outputTokens: 0 },
+      finish: "tool_calls",
+    });
+    expect((await read(llm.stream(ask("b")))).at(-1)).toMatchObject({ content: "", finish: "stop" });
+    expect(llm.remaining).toBe(0);
+    expect(llm.calls.map(({ messages }) => messages[1]?.content)).toEqual(["a", "b"]);
+  });
+
+  test("runs out loudly: thrown, on the ledger, and told how to mend", async () => {
+    const llm = FakeLLM.script([{ content: "one" }]);
+    await llm.chat(ask("a"));
+    await expect(llm.chat(ask("again"))).rejects.toThrow(ScriptExhausted);
+    await read(llm.stream(ask("and again"))).catch(() => undefined); // swallowed, and still known
+    expect(llm.violations.map(({ message }) => message.split("\n")[0])).toEqual([
+      "FakeLLM has 1 turn and was asked for turn 2.",
+      "FakeLLM has 1 turn and was asked for turn 3.",
+    ]);
+    expect(llm.violations[0]?.message).toMatch(/"again"[\s\S]*add a turn[\s\S]*repeatLast: true/);
+    llm.expectViolation("script-exhausted");
+  });
+
+  test("of no turns runs out at once; repeatLast gives the last for ever", async () => {
+    const none = FakeLLM.script([], { repeatLast: true });
+    none.expectViolation("script-exhausted");
+    await expect(none.chat(ask("a"))).rejects.toThrow(/has no turn/);
+    const llm = FakeLLM.script([{ content: "one" }, { content: "last" }], { repeatLast: true });
+    const said: string[] = [];
+    for (let i = 0; i < 4; i++) said.push((await llm.chat(ask("a"))).content);
+    expect(said).toEqual(["one", "last", "last", "last"]);
+  });
+});
+
+test("streams in small pieces, then what it cost and why it ended", async () => {
+  const usage = { inputTokens: 3, outputTokens: 2 };
+  const deltas = await read(new FakeLLM("A night train – 🚂🚂🚂 to Vienna", { usage }).stream(ask("a")));
+  expect(
+    deltas
+      .slice(0, -1)
+      .map(({ content }) => content)
+      .join(""),
+  ).toBe("A night train – 🚂🚂🚂 to Vienna");
+  expect(deltas.length).toBeGreaterThan(3);
+  expect(deltas.slice(0, -1).every((delta) => Object.keys(delta).length === 1)).toBe(true);
+  expect(deltas.at(-1)).toEqual({ content: "", toolCalls: [], usage, finish: "stop" });
+});
+
+test("fails so often first, before the first piece, and consumes no turn for it", async () => {
+  const llm = FakeLLM.script([{ content: "one", usage: { inputTokens: 1, outputTokens: 1 } }], {
+    failTimes: 2,
+    failExc: new RangeError("busy"),
+  });
+  await expect(llm.chat(ask("a"))).rejects.toThrow(new RangeError("busy"));
+  const stream = llm.stream(ask("a"));
+  await expect(stream.next()).rejects.toThrow("busy");
+  expect(await llm.chat(ask("a"))).toMatchObject({ content: "one", usage: { inputTokens: 1 } });
+  await expect(new FakeLLM("x", { failTimes: 1 }).chat(ask("a"))).rejects.toThrow(/as failTimes says/);
+});
+
+test("delays each answer by seconds of a clock", async () => {
+  const clock = new FakeClock();
+  await new FakeLLM("x", { delay: 2.5, clock }).chat(ask("a"));
+  expect(clock.sleeps).toEqual([2.5]);
+});
+
+test("keeps what it was asked, and is not changed by what becomes of that", async () => {
+  const request = ask("a", { tools: [{ type: "object" }] }) as unknown as { messages: { content: string }[] };
+  const llm = new FakeLLM("x");
+  await llm.chat(request as never);
+  request.messages[1]!.content = "changed";
+  expect(llm.calls[0]?.messages[1]?.content).toBe("a");
+});
+
+test("wrong options are told with the nearest", () => {
+  expect(() => new FakeLLM("x", { failTime: 1 } as never)).toThrow(/failTime; did you mean "failTimes"/);
+  expect(() => new FakeLLM([{ content: "x" }] as never)).toThrow(OptionInvalid);
+  expect(() => new Turn({ text: "x" } as never)).toThrow(/no option text/);
+});
