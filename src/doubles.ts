@@ -62,3 +62,4 @@ export {
   scriptedRuntime,
 } from "./doubles/scripted-runtime.ts";
 export { Turn, type TurnParts } from "./doubles/turn.ts";
+export type { ScriptGate, TraceSource } from "./trace-gate.ts";

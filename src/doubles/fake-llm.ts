@@ -1,6 +1,8 @@
 import { type Double, openDoubleLedger, scriptExhausted } from "../engine/double.ts";
 import { platform } from "../engine/platform.ts";
 import { OptionInvalid, type WiretapeError, type WiretapeErrorCode } from "../errors.ts";
+import type { FlatEvent } from "../pattern.ts";
+import { createTraceLog, readScriptGate, type TraceLog, type TraceSource } from "../trace-gate.ts";
 import { checkKeys } from "./check-keys.ts";
 import type { ChatRequest, ChatResult, ClockPort, Delta, LLMPort, Usage } from "./ports.ts";
 import { Turn, type TurnParts } from "./turn.ts";
@@ -19,13 +21,15 @@ export interface FakeLLMOptions {
   readonly delay?: number;
   /** The clock of the delay. Default: the real one. */
   readonly clock?: ClockPort;
+  /** Where gates of turns look beside the double's own trace. `false`: nowhere, and they are open, with a warning. */
+  readonly trace?: TraceSource;
   /** The turns of a script, in place of a rule. */
   readonly turns?: readonly (Turn | TurnParts)[];
   /** The last turn is given for ever, instead of running out. Default false. */
   readonly repeatLast?: boolean;
 }
 
-const KEYS = ["usage", "failTimes", "failExc", "delay", "clock", "turns", "repeatLast"];
+const KEYS = ["usage", "failTimes", "failExc", "delay", "clock", "trace", "turns", "repeatLast"];
 const FREE: Usage = { inputTokens: 0, outputTokens: 0 };
 /** Characters of a streamed piece. */
 const PIECE = 8;
@@ -42,6 +46,7 @@ export class FakeLLM implements LLMPort, Double {
   readonly #turns: readonly Turn[];
   readonly #options: FakeLLMOptions;
   readonly #ledger = openDoubleLedger(this);
+  readonly #trace: TraceLog;
   #failures: number;
   #asked = 0;
 
@@ -61,6 +66,7 @@ export class FakeLLM implements LLMPort, Double {
     this.#rule = turns === undefined ? responses : undefined;
     this.#turns = (turns ?? []).map((turn) => (turn instanceof Turn ? turn : new Turn(turn)));
     this.#options = options;
+    this.#trace = createTraceLog(options.trace, "FakeLLM");
     this.#failures = failTimes;
   }
 
@@ -72,6 +78,10 @@ export class FakeLLM implements LLMPort, Double {
   /** Turns that were not given yet; `Infinity` for a rule. */
   get remaining(): number {
     return this.#rule === undefined ? Math.max(0, this.#turns.length - this.#asked) : Number.POSITIVE_INFINITY;
+  }
+  /** What it was asked, as events: `{ kind: "call", op: "chat", model }`. Gates look at it. */
+  get trace(): readonly FlatEvent[] {
+    return this.#trace.events;
   }
   get violations(): readonly WiretapeError[] {
     return this.#ledger.violations;
@@ -101,10 +111,12 @@ export class FakeLLM implements LLMPort, Double {
   async #enter(request: ChatRequest): Promise<Turn> {
     const asked = structuredClone(request);
     this.calls.push(asked);
+    this.#trace.log({ kind: "call", op: "chat", model: request.model });
     const { delay = 0, clock, failExc } = this.#options;
     const failing = this.#failures > 0 && this.#failures-- > 0;
     // Which turn it is, is decided when the call is made.
     const turn = failing ? undefined : this.#rule === undefined ? this.#next(asked) : this.#answer(asked, this.#rule);
+    await this.#trace.opened(readScriptGate((await turn)?.after, "Turn"));
     if (delay > 0) await (clock === undefined ? platform.clock.sleep(delay * 1000) : clock.sleep(delay));
     if (turn === undefined) throw failExc ?? new Error("FakeLLM fails this call, as failTimes says.");
     return turn;

@@ -106,6 +106,30 @@ test("delays each answer by seconds of a clock", async () => {
   expect(clock.sleeps).toEqual([2.5]);
 });
 
+test("a turn waits for an event: of its own calls, or of another trace", async () => {
+  const trace: object[] = [];
+  const gate = { kind: "call", op: "^approve$" };
+  const llm = FakeLLM.script(
+    [
+      { content: "one", after: gate },
+      { content: "two", after: { kind: "call", op: "chat" } },
+    ],
+    { trace: trace as never },
+  );
+  let said = "";
+  const asked = llm.chat(ask("a")).then(({ content }) => (said = content));
+  await new Promise((resolve) => setTimeout(resolve, 15));
+  expect(said).toBe("");
+  trace.push({ kind: "call", op: "approve" });
+  expect(await asked).toBe("one");
+  expect((await llm.chat(ask("b"))).content).toBe("two");
+  expect(llm.trace).toEqual([
+    { kind: "call", op: "chat", model: "m" },
+    { kind: "call", op: "chat", model: "m" },
+  ]);
+  expect(() => new Turn({ after: { op: "(" } })).toThrow(/no regular expression/);
+});
+
 test("keeps what it was asked, and is not changed by what becomes of that", async () => {
   const request = ask("a", { tools: [{ type: "object" }] }) as unknown as { messages: { content: string }[] };
   const llm = new FakeLLM("x");
