@@ -1,11 +1,12 @@
 import { CassetteBusy, CassetteExists } from "../errors.ts";
-import { encodeUtf8 } from "../wire/bytes.ts";
 import type { CassetteStore, Journal } from "./store.ts";
 import { checkLine, checkName, failedName, isCassetteName, journalName, stemOf } from "./store-names.ts";
 
 /** A store in memory, for tests, browsers and cassettes that never become files. Bytes are copied in and out. */
 export function memoryStore(): CassetteStore {
   const files = new Map<string, Uint8Array>();
+  /** Lines by journal: a list grows where bytes would be written anew with every line. */
+  const journals = new Map<string, readonly string[]>();
   const locks = new Map<string, string>();
 
   function create(name: string, bytes: Uint8Array): void {
@@ -14,26 +15,27 @@ export function memoryStore(): CassetteStore {
   }
 
   function journalAt(name: string): Journal {
-    let lines: string[] = [];
+    const lines: string[] = [];
     let open = true;
-    const write = (): void => {
+    const requireOpen = (): void => {
       if (!open) throw new TypeError(`the journal ${name} is closed`);
-      files.set(name, encodeUtf8(lines.join("")));
     };
-    write();
+    journals.set(name, lines);
     return {
       name,
       append(line) {
+        requireOpen();
         lines.push(checkLine(line));
-        write();
       },
       rewrite(all) {
-        lines = all.map(checkLine);
-        write();
+        requireOpen();
+        const fresh = all.map(checkLine);
+        lines.length = 0;
+        for (const line of fresh) lines.push(line);
       },
       async remove() {
         open = false;
-        files.delete(name);
+        journals.delete(name);
       },
       async close() {
         open = false;
@@ -56,11 +58,11 @@ export function memoryStore(): CassetteStore {
     },
     async journal(name) {
       const stem = stemOf(name);
-      const left = files.get(journalName(stem));
+      const left = journals.get(journalName(stem));
       if (left !== undefined) {
         let n = 1;
-        while (files.has(journalName(stem, n))) n++;
-        files.set(journalName(stem, n), left);
+        while (journals.has(journalName(stem, n))) n++;
+        journals.set(journalName(stem, n), left);
       }
       return journalAt(journalName(stem));
     },
