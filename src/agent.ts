@@ -63,6 +63,16 @@ export type {
   ToolProvenance,
   UsageSummary,
 } from "./agent/protocol.ts";
+export {
+  type ActiveGeneration,
+  type GenerationId,
+  type GenerationStreamEvent,
+  type GenerationStreamFrame,
+  type GenerationStreamId,
+  type RealtimeProviderEvent,
+  toTransportEvent,
+  toTransportEvents,
+} from "./agent/provider-mapping.ts";
 export type { RunHandle } from "./agent/run-handle.ts";
 export type { ScriptedText, ScriptedTool, ToolScripts, WaitingAction } from "./agent/script-types.ts";
 export type {

@@ -78,6 +78,8 @@ test("wiretape/agent", () => {
     "isPaiToolPart",
     "serveAgentTransport",
     "tapeAgent",
+    "toTransportEvent",
+    "toTransportEvents",
   ]);
 });
 
