@@ -70,10 +70,15 @@ export function encodeBase64(bytes: Uint8Array): string {
 
 /** The bytes of canonical base64 (padded, standard alphabet, no white space, no stray bits), else `undefined`. */
 export function decodeBase64(text: string): Uint8Array | undefined {
-  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined;
-  const bytes = typeof Buffer !== "undefined" ? new Uint8Array(Buffer.from(text, "base64")) : encodeLatin1(atob(text));
-  // "QQ==" and "QR==" decode alike; only the first is what an encoder prints.
-  return encodeBase64(bytes) === text ? bytes : undefined;
+  if (text.length % 4 !== 0) return undefined;
+  const bytes = typeof Buffer !== "undefined" ? new Uint8Array(Buffer.from(text, "base64")) : decodeWithAtob(text);
+  // "QQ==" and "QR==" decode alike, and what is no base64 is skipped; only what an encoder prints comes out the same.
+  return bytes !== undefined && encodeBase64(bytes) === text ? bytes : undefined;
+}
+
+function decodeWithAtob(text: string): Uint8Array | undefined {
+  // It throws at other characters.
+  return /^[A-Za-z0-9+/]*={0,2}$/.test(text) ? encodeLatin1(atob(text)) : undefined;
 }
 
 /** How many bytes the UTF-8 of a text has. */

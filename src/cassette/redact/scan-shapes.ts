@@ -10,6 +10,7 @@ export interface RawFinding {
 interface TokenShape {
   readonly rule: string;
   readonly hint: string;
+  /** Sticky where it begins with the hint: tried there alone. An expression that is tried at every character costs far more. */
   readonly expression: RegExp;
   readonly check?: (token: string) => boolean;
 }
@@ -18,7 +19,13 @@ interface TokenShape {
 const start = "(?<![A-Za-z0-9]|[A-Za-z0-9][_-])|(?<=\\\\[nrtbf])";
 
 function token(rule: string, hint: string, body: string, check?: (token: string) => boolean): TokenShape {
-  return { rule, hint, expression: new RegExp(`(?:${start})${body}`, "g"), ...(check === undefined ? {} : { check }) };
+  const flags = body.replaceAll("\\", "").startsWith(hint) ? "gy" : "g";
+  return {
+    rule,
+    hint,
+    expression: new RegExp(`(?:${start})${body}`, flags),
+    ...(check === undefined ? {} : { check }),
+  };
 }
 
 const mixed = (text: string): boolean => /\d/.test(text);
@@ -66,7 +73,7 @@ const tokens: readonly TokenShape[] = [
   {
     rule: "url-password",
     hint: "://",
-    expression: /:\/\/[^\s/?#"'<>\\`:@]{0,200}:([^\s/?#"'<>\\`@]{1,200})@[A-Za-z0-9[]/g,
+    expression: /:\/\/[^\s/?#"'<>\\`:@]{0,200}:([^\s/?#"'<>\\`@]{1,200})@[A-Za-z0-9[]/gy,
     check: (password) => !/^(?:REDACTED-[a-z0-9-]+|\*+|\$\{.*|\{\{.*|%s)$/.test(password),
   },
 ];
@@ -76,10 +83,19 @@ export function tokenShapes(text: string): RawFinding[] {
   const found: RawFinding[] = [];
   for (const { rule, hint, expression, check } of tokens) {
     if (!text.includes(hint)) continue;
-    for (const match of text.matchAll(expression)) {
+    for (const match of expression.sticky ? matchesAt(text, hint, expression) : text.matchAll(expression)) {
       const seen = match[1] ?? match[0];
       if (check === undefined || check(seen)) found.push({ rule, offset: match.index });
     }
   }
   return found;
+}
+
+function* matchesAt(text: string, hint: string, expression: RegExp): Generator<RegExpExecArray> {
+  for (let at = text.indexOf(hint); at >= 0; ) {
+    expression.lastIndex = at;
+    const match = expression.exec(text);
+    if (match !== null) yield match;
+    at = text.indexOf(hint, match === null ? at + 1 : at + match[0].length);
+  }
 }
