@@ -58,12 +58,13 @@ function printer(terminal: Terminal): (step: DemoStep) => void {
         return more("", touched.length === 0 ? "the network was not touched" : `touched: ${touched.join(", ")}`);
       }
       case "agent": {
-        const { tracks, events, differences, onceMore } = step.agent;
+        const { tracks, events, differences, onceMore, edited } = step.agent;
         const same = differences.length === 0 ? "each event the same text" : count(differences.length, "difference");
         done("an agent, the same way", "a watch, two questions, a retry", step.milliseconds);
         more("", `${count(tracks, "track")}, ${count(events, "event")}: ${same}`);
         // "ScriptExhausted: send … is past the end of the recording: all of it was played."
-        return more("", `a third question: ${onceMore.replace(/: .*: /, ", ")}`);
+        more("", `a third question: ${onceMore.replace(/: .*: /, ", ")}`);
+        return more("", `edited by hand: "${edited.word}" is ${edited.seen ? "seen" : "not seen"}`);
       }
       case "compared": {
         const { answers, bytes, chunks, redacted, differences } = step.comparison;

@@ -1,7 +1,13 @@
+import { readFile } from "node:fs/promises";
 import { createHttpAgentTransport } from "../agent/http.ts";
 import { serveAgentTransport } from "../agent/server.ts";
 import { createRecordingAgentTransport } from "../boundary/agent/record.ts";
 import { createReplayAgentTransport } from "../boundary/agent/replay.ts";
+import { editText } from "../cassette/edit.ts";
+import { parseCassette } from "../cassette/parse.ts";
+import type { CallTrack } from "../cassette/schema.ts";
+import { trackStates } from "../cassette/seal.ts";
+import { createDeck } from "../engine/create-deck.ts";
 import { ledger } from "../engine/ledger.ts";
 import { openDeck, openTitledDeck } from "../engine/open-deck.ts";
 import { createDeskAgent } from "./agent-desk.ts";
@@ -18,9 +24,11 @@ export interface AgentDemo {
   /** The first line of what one send too many met, and whether `deck.finish()` threw it too. */
   readonly onceMore: string;
   readonly kept: boolean;
+  /** What was edited by hand into one of its events, what the program saw of that, and how the track is known since. */
+  readonly edited: { readonly word: string; readonly seen: boolean; readonly state: string };
 }
 
-/** Records a session with an agent over HTTP, replays it with the server gone, and sends once more than was recorded. */
+/** Records a session with an agent over HTTP, replays it with the server gone, sends once more than was recorded, and edits a word by hand. */
 export async function runAgentDemo(path: string): Promise<AgentDemo> {
   const { seen, tracks } = await record(path);
   const deck = await openDeck(path, { mode: "replay" });
@@ -38,7 +46,25 @@ export async function runAgentDemo(path: string): Promise<AgentDemo> {
     differences: differences(seen, again),
     onceMore: thrown?.split("\n")[0] ?? "nothing",
     kept: thrown !== undefined && finished === thrown,
+    edited: await replayEdited(await readFile(path, "utf8")),
   };
+}
+
+const WORD = "an hour late ";
+
+/** A cassette is a text: one word of an answer is edited, as a person would, and the program sees it. */
+async function replayEdited(text: string): Promise<AgentDemo["edited"]> {
+  const { tracks } = parseCassette(text);
+  const track = tracks.findIndex((one) => "call" in one && one.call.name === "watchThread");
+  const { events = [], id } = tracks[track] as CallTrack;
+  const event = events.findIndex(({ json }) => (json as { chunk?: { type?: string } }).chunk?.type === "text-delta");
+  const place = ["tracks", track, "events", event, "json", "chunk", "delta"];
+  const cassette = parseCassette(editText(text, [{ path: place, value: WORD }]));
+  const deck = await createDeck({ cassette });
+  const { events: heard } = await runAgentSession(createReplayAgentTransport(deck));
+  await deck.finish();
+  const seen = heard[event]?.includes(JSON.stringify(WORD)) ?? false;
+  return { word: WORD.trim(), seen, state: trackStates(cassette).get(id) ?? "missing" };
 }
 
 async function record(path: string): Promise<{ seen: AgentObservation; tracks: number }> {

@@ -134,11 +134,14 @@ export function demoFaults(replayed: OfflineReplay, { differences }: SessionComp
   ];
 }
 
-function agentFaults({ differences, onceMore, kept }: AgentDemo): string[] {
+function agentFaults({ differences, onceMore, kept, edited }: AgentDemo): string[] {
   return [
     ...differences,
     ...(onceMore.startsWith("ScriptExhausted") ? [] : ["sending once too often did not end in ScriptExhausted"]),
     ...(kept ? [] : ["deck.finish() forgot what the agent's replay met"]),
+    ...(edited.seen && edited.state === "edited"
+      ? []
+      : ["what was edited by hand was not seen, or not known as an edit"]),
   ];
 }
 

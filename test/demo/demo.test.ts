@@ -105,6 +105,7 @@ describe("as it is shipped", () => {
       /^ {2}6 {2}an agent, the same way +a watch, two questions, a retry +[\d.]+ m?s$/m,
       /^ +4 tracks, 25 events: each event the same text$/m,
       /^ +a third question: ScriptExhausted, all 3 actions/m,
+      /^ +edited by hand: "an hour late" is seen$/m,
       /ScriptExhausted: GET http.*\/v1\/numbers was recorded once\s+and is asked for a 2nd time\./,
       /deck\.finish\(\) threw it all the same/,
       /^ {4}wiretape-demo\/night-train\.cassette\.json$/m,
