@@ -38,7 +38,7 @@ export type { DriftDifference, Tier } from "./drive/compare.ts";
 export { type DriftOptions, type DriftReport, drift } from "./drive/drift.ts";
 export { type DriveOptions, type DriveReport, drive, type TrackReport } from "./drive/drive.ts";
 export { type SweepOptions, type SweepVariant, sweep } from "./drive/sweep.ts";
-export type { Clock } from "./engine/clock.ts";
+export type { Clock, ClockSource } from "./engine/clock.ts";
 export { type CreateDeckOptions, createDeck } from "./engine/create-deck.ts";
 export type { Deck, DeckReport } from "./engine/deck.ts";
 export type { Facets, MatchOptions } from "./engine/identity.ts";

@@ -19,7 +19,7 @@ export class FakeClock implements ClockPort {
   /** The sleeps so far, in seconds. `advance` is none. */
   readonly sleeps: number[] = [];
   /**
-   * The same time for a deck (`{ clock: fake.deckClock, timing: "recorded" }`), in milliseconds. What a deck waits for
+   * The same time for a deck, in milliseconds: a deck that is given the fake takes this one (`{ clock: fake, timing: "recorded" }`). What a deck waits for
    * comes in its order and without a real wait: when nothing else is going on, the time moves on to the earliest.
    */
   readonly deckClock: Clock;

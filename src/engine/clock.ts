@@ -5,3 +5,11 @@ export interface Clock {
   /** Resolves after `ms` milliseconds of this clock; rejects with the signal's reason when aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
+
+/** A clock, or a double that has one for decks (`FakeClock`, whose own time is in seconds). */
+export type ClockSource = Clock | { readonly deckClock: Clock };
+
+/** The clock of a source, in milliseconds. */
+export function clockOf(source: ClockSource): Clock {
+  return "deckClock" in source ? source.deckClock : source;
+}

@@ -2,7 +2,7 @@ import { closest } from "fastest-levenshtein";
 import type { Fault } from "../cassette/fault-kinds.ts";
 import type { RedactOptions } from "../cassette/redact/redactor.ts";
 import { OptionInvalid } from "../errors.ts";
-import type { Clock } from "./clock.ts";
+import type { ClockSource } from "./clock.ts";
 import type { MatchOptions } from "./identity.ts";
 import type { DeckMode } from "./mode.ts";
 
@@ -18,7 +18,8 @@ export interface DeckOptions {
   integrity?: "any" | "sealed";
   /** What recorded tracks that nobody asked for are. Default `error`. */
   unplayed?: "error" | "ignore";
-  clock?: Clock;
+  /** Default: the real one. A `FakeClock` may be given as it is. */
+  clock?: ClockSource;
   /** `causal` (default): a recording notes which requests came before each chunk, so that replays keep the order. */
   gates?: "causal" | "off";
   /** Real milliseconds without a request or a delivery after which a held replay is an error. Default 4000; 0: never. */

@@ -13,6 +13,7 @@ import {
   type WiretapeError,
   type WiretapeErrorCode,
 } from "../errors.ts";
+import { clockOf } from "./clock.ts";
 import { finalScan, parkRecording, provenText, type RecordingFacts, writeRecording } from "./commit.ts";
 import { type Deck, type DeckReport, finishedError, Violations } from "./deck.ts";
 import type { Matcher } from "./identity.ts";
@@ -90,7 +91,7 @@ export class RunningDeck implements Deck {
         redactor,
         trace,
         platform,
-        clock: options.clock ?? platform.clock,
+        clock: options.clock === undefined ? platform.clock : clockOf(options.clock),
         speed: timing === "instant" ? 0 : timing === "recorded" ? 1 : timing,
         stallAfterMs: options.stallAfterMs ?? 4000,
         name: place.display,
@@ -293,7 +294,7 @@ export class RunningDeck implements Deck {
     let keepJournal = true;
     try {
       const scan = finalScan(options.redact, platform.environment);
-      const text = provenText(recorder, facts as RecordingFacts, redactor, scan);
+      const { text, cassette } = provenText(recorder, facts as RecordingFacts, redactor, scan);
       if (outcome === "failed" || violated) {
         const empty = store === undefined || recorder.settled.length === 0;
         const parked = empty ? undefined : await parkRecording(store, name, text, recorder);
@@ -301,7 +302,7 @@ export class RunningDeck implements Deck {
         return parked === undefined ? {} : { parked };
       }
       if (store !== undefined) await writeRecording(store, name, text, recorder, facts as RecordingFacts, replace);
-      this.#written = parseCassette(text, { path: place.display });
+      this.#written = cassette;
       keepJournal = false;
       return store === undefined ? {} : { written: name };
     } catch (error) {

@@ -4,6 +4,7 @@ import { scanForSecrets } from "../cassette/redact/scan.ts";
 import type { Sidecar } from "../cassette/schema.ts";
 import { trackStates } from "../cassette/seal.ts";
 import { CassetteExists, CassetteMissing, OptionInvalid, SealBroken } from "../errors.ts";
+import { clockOf } from "./clock.ts";
 import { finalScan, type RecordingFacts, recordingHead } from "./commit.ts";
 import type { Deck } from "./deck.ts";
 import { overlayFaults } from "./fault-overlay.ts";
@@ -73,7 +74,7 @@ export async function startDeck(place: DeckPlace, options: DeckOptions, platform
       const scan = finalScan(options.redact, platform.environment);
       const journal = await store?.journal(name);
       const recorder = new Recorder({
-        clock: options.clock ?? platform.clock,
+        clock: options.clock === undefined ? platform.clock : clockOf(options.clock),
         redactor,
         trace,
         journal,

@@ -36,7 +36,7 @@ test("a deck that replays at the recorded pace takes its time from it, in order,
     ],
   } as const satisfies Cassette;
   const clock = new FakeClock(100);
-  const deck = await createDeck({ cassette, timing: "recorded", clock: clock.deckClock });
+  const deck = await createDeck({ cassette, timing: "recorded", clock });
   const call = (name: string) => tapeFunction(deck, name, async () => "live")();
   const order: [unknown, number][] = [];
   const began = performance.now();
