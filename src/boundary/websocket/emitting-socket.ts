@@ -47,7 +47,14 @@ export class EmittingSocket extends TapedSocket {
       const values = given.map((value) =>
         value instanceof Uint8Array && typeof Buffer !== "undefined" ? Buffer.from(value) : value,
       );
-      (listener as (...values: unknown[]) => void).apply(this, values);
+      try {
+        (listener as (...values: unknown[]) => void).apply(this, values);
+      } catch (error) {
+        // A listener's failure is the program's, and uncaught as with a real socket: not a failure of the connection.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
     }
   }
 

@@ -9,6 +9,7 @@ import { socketMessages } from "./socket-requests.ts";
 
 const WENT_AWAY = 1006;
 const NO_CODE = 1005;
+const TOO_EARLY = "WebSocket was closed before the connection was established";
 
 /** Plays a recorded connection. Each thing that the program is told has a turn of the event loop of its own. */
 export function playSocket(play: Play, ears: SocketEars): SocketLine {
@@ -17,6 +18,9 @@ export function playSocket(play: Play, ears: SocketEars): SocketLine {
   // As an open connection does, it keeps the process alive.
   const endWait = play.linger();
   let over = false;
+  let opened = false;
+  /** The program has ended it, and what comes of that is recorded. */
+  let answered = false;
   let cancel = (): void => undefined;
 
   void pump();
@@ -31,6 +35,7 @@ export function playSocket(play: Play, ears: SocketEars): SocketLine {
         end(WENT_AWAY, "", storedToError(track.fault));
         return;
       }
+      opened = true;
       ears.opened(track.open.protocol ?? "");
       while (!over) {
         const next = duplex.next();
@@ -67,11 +72,12 @@ export function playSocket(play: Play, ears: SocketEars): SocketLine {
     );
   }
 
-  /** Whether the recorded end is the answer to the program's, and what lies before it needs nothing more from it. */
-  const endIsRecorded = (): boolean => {
-    const after = track.close?.after as { readonly name?: unknown } | undefined;
-    return after?.name === "close" && duplex.said;
-  };
+  function ended(code: number, reason: string): void {
+    if (duplex.called("close")) answered = true;
+    if (!opened) endLater(WENT_AWAY, "", track.fault === undefined ? new Error(TOO_EARLY) : storedToError(track.fault));
+    // Else messages that were on their way when it was ended in the recording still come, and then its end.
+    else if (!answered) endLater(code, reason);
+  }
 
   return {
     send(data) {
@@ -83,14 +89,8 @@ export function playSocket(play: Play, ears: SocketEars): SocketLine {
         throw error;
       }
     },
-    close(code, reason) {
-      duplex.called("close");
-      if (!endIsRecorded()) endLater(code ?? NO_CODE, reason);
-    },
-    terminate() {
-      duplex.called("close");
-      if (!endIsRecorded()) endLater(WENT_AWAY, "");
-    },
+    close: (code, reason) => ended(code ?? NO_CODE, reason),
+    terminate: () => ended(WENT_AWAY, ""),
     buffered: 0,
     extensions: "",
   };
