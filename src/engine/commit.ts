@@ -44,8 +44,19 @@ export function recordingHead(facts: RecordingFacts, redactor: Redactor): Omit<C
   };
 }
 
+/** A recording as a text, and what that text reads back as. */
+export interface ProvenText {
+  readonly text: string;
+  readonly cassette: Cassette;
+}
+
 /** Prints a recording and proves it: every payload reads back as it was seen, and no secret is in the text. */
-export function provenText(recorder: Recorder, facts: RecordingFacts, redactor: Redactor, scan: ScanOptions): string {
+export function provenText(
+  recorder: Recorder,
+  facts: RecordingFacts,
+  redactor: Redactor,
+  scan: ScanOptions,
+): ProvenText {
   const settled = recorder.settled;
   const tracks = settled.map(({ track }) => track);
   let text: string;
@@ -75,7 +86,7 @@ export function provenText(recorder: Recorder, facts: RecordingFacts, redactor: 
     }
   }
   refuseSecrets(text, facts.display, scan);
-  return text;
+  return { text, cassette: read };
 }
 
 /** What the final scan looks for: what the deck's redactor was told of, and what it found in the environment. */

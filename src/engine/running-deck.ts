@@ -1,5 +1,4 @@
 import type { CassetteIndex } from "../cassette/open.ts";
-import { parseCassette } from "../cassette/parse.ts";
 import type { Redactor } from "../cassette/redact/redactor.ts";
 import type { Cassette, Json, Sidecar, Track } from "../cassette/schema.ts";
 import type { CassetteStore } from "../cassette/store.ts";
