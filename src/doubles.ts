@@ -1,18 +1,23 @@
 /** `wiretape/doubles`: scripted doubles for the ports of an agent. */
+export { CancellationToken } from "./doubles/cancellation-token.ts";
+export type { Dictionary } from "./doubles/dictionary.ts";
 export { FakeClock } from "./doubles/fake-clock.ts";
 export { FakeCompactor } from "./doubles/fake-compactor.ts";
 export { FakeCtx } from "./doubles/fake-ctx.ts";
 export { FakeFetch } from "./doubles/fake-fetch.ts";
 export { FakeGrounder } from "./doubles/fake-grounder.ts";
-export { FakeLLM, type FakeLLMOptions, type LLMRule } from "./doubles/fake-llm.ts";
+export { FakeLLM, type FakeLLMOptions, type LLMQuestion, type LLMRule } from "./doubles/fake-llm.ts";
 export { FakeMemory, type FakeMemoryOptions } from "./doubles/fake-memory.ts";
 export { FakeSearch } from "./doubles/fake-search.ts";
 export { FakeTool, type FakeToolOptions } from "./doubles/fake-tool.ts";
+export { type ChatMiddleware, Invoker, type Middleware } from "./doubles/invoker.ts";
 export { makeTestCtx, type TestCtxOptions } from "./doubles/make-test-ctx.ts";
 export type {
+  Autonomy,
   ChatRequest,
   ChatResult,
   ClockPort,
+  Ctx,
   Delta,
   FetchPort,
   FetchResponse,
@@ -22,9 +27,11 @@ export type {
   MemorySource,
   Message,
   Observer,
+  OpenSpan,
   Scope,
   SearchHit,
   SearchPort,
+  SpanBody,
   SpanPort,
   Tool,
   ToolCall,
@@ -37,14 +44,11 @@ export { RecordingSpan, type SpanEvent } from "./doubles/recording-span.ts";
 export { RecordingTracer } from "./doubles/recording-tracer.ts";
 export {
   type Asker,
-  type Autonomy,
   type Budget,
-  CancellationToken,
-  type ChatMiddleware,
   type Checkpointer,
-  Invoker,
   type Meter,
   RunContext,
+  type RunContextParts,
   type Services,
   ToolCallSuspended,
   type ToolInvocation,

@@ -43,7 +43,8 @@ export class FakeClock implements ClockPort {
     return this.#now;
   }
 
-  async sleep(seconds: number): Promise<void> {
+  async sleep(seconds: number, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
     this.#move(seconds, "sleep");
     this.sleeps.push(seconds);
   }
@@ -58,7 +59,8 @@ export class FakeClock implements ClockPort {
       throw new OptionInvalid(`FakeClock.${what}() takes a number of seconds from 0; got ${String(seconds)}.`);
     }
     this.#now += seconds;
-    for (const sleeper of [...this.#sleepers]) if (sleeper.due <= this.#now) sleeper.wake();
+    const due = this.#sleepers.filter((sleeper) => sleeper.due <= this.#now);
+    for (const sleeper of due.sort((a, b) => a.due - b.due)) sleeper.wake();
   }
 
   #sleepUntil(due: number, signal: AbortSignal | undefined): Promise<void> {
@@ -85,27 +87,20 @@ export class FakeClock implements ClockPort {
       }
       signal?.addEventListener("abort", abort, { once: true });
       this.#sleepers.push(sleeper);
-      this.#moveOn();
+      void this.#moveOn();
     });
   }
 
-  // A few turns later, so that everything that is going to sleep sleeps by then, and what was woken has been seen.
-  #moveOn(turns = PATIENCE): void {
-    if (this.#sleepers.length === 0) return;
-    if (turns === PATIENCE) {
-      if (this.#moving) return;
-      this.#moving = true;
-    }
-    platform.turn(() => {
-      if (turns > 1) {
-        this.#moveOn(turns - 1);
-        if (this.#sleepers.length === 0) this.#moving = false;
-        return;
-      }
-      this.#moving = false;
+  // A few turns of the event loop, so that everything that is going to sleep sleeps by then, and what was woken was seen.
+  async #moveOn(): Promise<void> {
+    if (this.#moving) return;
+    this.#moving = true;
+    for (;;) {
+      for (let i = 0; i < PATIENCE; i++) await new Promise<void>((resolve) => platform.turn(resolve));
       const earliest = Math.min(...this.#sleepers.map(({ due }) => due));
-      if (Number.isFinite(earliest)) this.#move(Math.max(0, earliest - this.#now), "advance");
-      this.#moveOn();
-    });
+      if (!Number.isFinite(earliest)) break;
+      this.#move(Math.max(0, earliest - this.#now), "advance");
+    }
+    this.#moving = false;
   }
 }

@@ -15,6 +15,6 @@ export class FakeCompactor {
 
   async compact(_messages: readonly Message[], _ctx?: unknown): Promise<Message[]> {
     this.called = true;
-    return [{ role: "user", content: this.sentinel }];
+    return [{ role: "system", content: this.sentinel }];
   }
 }

@@ -1,11 +1,13 @@
 import { checkKeys } from "./check-keys.ts";
-import type { Observer, Scope } from "./ports.ts";
+import type { Autonomy, Ctx, Observer, Scope } from "./ports.ts";
 import { RecordingTracer } from "./recording-tracer.ts";
 
-/** The least that a context has to have, and everything that was observed in it. */
-export class FakeCtx {
+/** The least that a context has to have, and everything that was observed in it. It is never cancelled. */
+export class FakeCtx implements Ctx {
+  readonly correlationId: string = "fake-run";
+  readonly autonomy: Autonomy = "manual";
   readonly scope: Scope;
-  readonly trace = new RecordingTracer();
+  readonly trace: RecordingTracer = new RecordingTracer();
   /** What was emitted, in order. */
   readonly observations: unknown[] = [];
   readonly observer: Observer = { emit: (event) => void this.observations.push(event) };
@@ -18,5 +20,9 @@ export class FakeCtx {
   /** The tracer's spans as tuples, in the order in which they were opened. */
   get spans(): [name: string, kind: string, attrs: Record<string, unknown>][] {
     return this.trace.spans.map(({ name, kind, attrs }) => [name, kind, attrs]);
+  }
+
+  checkCancelled(): void {
+    // never cancelled: there is nothing to throw
   }
 }

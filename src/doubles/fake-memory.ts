@@ -1,4 +1,5 @@
 import { checkKeys } from "./check-keys.ts";
+import { copyOf } from "./copy-of.ts";
 import type { MemoryItem, MemorySource } from "./ports.ts";
 
 export interface FakeMemoryOptions {
@@ -16,7 +17,7 @@ export interface FakeMemoryOptions {
 export class FakeMemory implements MemorySource {
   readonly name: string;
   /** Every query: what, how many, and where (`null` where that was not said). */
-  readonly queries: [query: string, k: number, where: unknown][] = [];
+  readonly queries: [query: string, k: number | undefined, where: unknown][] = [];
   /** Every batch that was written. */
   readonly writes: MemoryItem[][] = [];
   readonly #options: FakeMemoryOptions;
@@ -24,17 +25,17 @@ export class FakeMemory implements MemorySource {
   constructor(options: FakeMemoryOptions = {}) {
     checkKeys("FakeMemory", options, ["name", "responses", "default", "items"]);
     this.name = options.name ?? "fake_memory";
-    this.#options = structuredClone(options);
+    this.#options = copyOf(options);
   }
 
-  async query(query: string, k: number, where: unknown = null): Promise<readonly MemoryItem[]> {
+  async query(query: string, k?: number, where: unknown = null): Promise<readonly MemoryItem[]> {
     this.queries.push([query, k, where]);
     const { items, responses = {}, default: fallback = [] } = this.#options;
     const own = Object.hasOwn(responses, query) ? responses[query] : fallback;
-    return structuredClone((items ?? own ?? []).slice(0, k));
+    return copyOf((items ?? own ?? []).slice(0, k));
   }
 
   async write(items: readonly MemoryItem[]): Promise<void> {
-    this.writes.push(structuredClone([...items]));
+    this.writes.push(copyOf([...items]));
   }
 }

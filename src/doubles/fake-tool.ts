@@ -1,4 +1,5 @@
 import { checkKeys } from "./check-keys.ts";
+import { copyOf } from "./copy-of.ts";
 import type { Tool, ToolSchema } from "./ports.ts";
 
 type Args = Readonly<Record<string, unknown>>;
@@ -41,8 +42,8 @@ export class FakeTool implements Tool {
     this.#responder = options.responder;
   }
 
-  async run(args: Args): Promise<unknown> {
-    this.calls.push(structuredClone({ ...args }));
+  async run(args: Args, _ctx?: unknown): Promise<unknown> {
+    this.calls.push(copyOf({ ...args }));
     return typeof this.#responder === "function"
       ? await (this.#responder as (args: Args) => unknown)(args)
       : this.#responder;

@@ -1,14 +1,12 @@
 import { OptionInvalid } from "../errors.ts";
+import { CancellationToken } from "./cancellation-token.ts";
 import { checkKeys } from "./check-keys.ts";
-import type { LLMPort, Observer, Scope, SpanBody, SpanPort, TracePort } from "./ports.ts";
+import { type ChatMiddleware, Invoker } from "./invoker.ts";
+import type { Autonomy, LLMPort, Observer, OpenSpan, Scope, SpanPort, TracePort } from "./ports.ts";
 import {
   type Asker,
-  type Autonomy,
   type Budget,
-  CancellationToken,
-  type ChatMiddleware,
   type Checkpointer,
-  Invoker,
   type Meter,
   RunContext,
   type Services,
@@ -70,8 +68,14 @@ export function makeTestCtx(options: TestCtxOptions = {}): RunContext {
   if (llm !== undefined && invoker !== undefined) {
     throw new OptionInvalid("makeTestCtx takes llm or invoker, and got both: an invoker has its model already.");
   }
-  if (invoker !== undefined && chatMiddleware.length > 0) {
-    throw new OptionInvalid("makeTestCtx puts chatMiddleware around llm; an invoker brings its own.");
+  if (llm === undefined && chatMiddleware.length > 0) {
+    throw new OptionInvalid(
+      `makeTestCtx puts chatMiddleware around llm; ${invoker === undefined ? "and there is none" : "an invoker brings its own"}.`,
+    );
+  }
+  checkKeys("makeTestCtx's budget", options.budget ?? {}, ["maxCalls", "maxTokens"]);
+  if (!["auto", "gated", "manual"].includes(options.autonomy ?? "auto")) {
+    throw new OptionInvalid(`autonomy is ${JSON.stringify(options.autonomy)}; it is one of auto, gated, manual.`);
   }
   return new RunContext({
     services: {
@@ -102,8 +106,10 @@ const noopSpan: SpanPort & Disposable = {
 };
 
 const noopTrace: TracePort = {
-  span: ((_name: string, _kind: string, _attrs: object, body?: SpanBody<SpanPort, unknown>) =>
-    body === undefined ? noopSpan : body(noopSpan)) as TracePort["span"],
+  span: ((...parts: unknown[]) => {
+    const body = parts.find((part) => typeof part === "function");
+    return body === undefined ? noopSpan : body(noopSpan);
+  }) as OpenSpan<SpanPort>,
   currentSpanId: () => undefined,
   addEventToCurrentSpan: () => undefined,
 };

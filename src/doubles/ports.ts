@@ -40,6 +40,8 @@ export interface ChatRequest {
   readonly temperature?: number | undefined;
   readonly maxTokens?: number | undefined;
   readonly cacheHint?: unknown;
+  /** Ends the call where it is. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Why a model stopped. */
@@ -70,8 +72,8 @@ export interface LLMPort {
 export interface ClockPort {
   /** Seconds since the epoch. */
   now(): number;
-  /** Waits so many seconds. */
-  sleep(seconds: number): Promise<void>;
+  /** Waits so many seconds. An aborted signal ends the wait with its reason. */
+  sleep(seconds: number, signal?: AbortSignal): Promise<void>;
 }
 
 export interface FetchResponse {
@@ -81,8 +83,8 @@ export interface FetchResponse {
   readonly [key: string]: unknown;
 }
 
-export interface FetchPort {
-  fetch(url: string, options?: unknown): Promise<FetchResponse>;
+export interface FetchPort<R = FetchResponse> {
+  fetch(url: string, options?: unknown): Promise<R>;
 }
 
 export interface SearchHit {
@@ -104,7 +106,7 @@ export interface MemoryItem {
 
 export interface MemorySource {
   readonly name: string;
-  query(query: string, k: number, where?: unknown): Promise<readonly MemoryItem[]>;
+  query(query: string, k?: number, where?: unknown): Promise<readonly MemoryItem[]>;
   write(items: readonly MemoryItem[]): Promise<void>;
 }
 
@@ -138,14 +140,33 @@ export interface TraceContext {
 
 export type SpanBody<S, R> = (span: S) => R;
 
+/** Opens spans: around a body, which is run at once and closes its span when it is done, or to be disposed of. */
+export interface OpenSpan<S extends SpanPort> {
+  <R>(name: string, kind: string, body: SpanBody<S, R>): R;
+  <R>(name: string, kind: string, attrs: Readonly<Record<string, unknown>>, body: SpanBody<S, R>): R;
+  (name: string, kind: string, attrs?: Readonly<Record<string, unknown>>): S & Disposable;
+}
+
 export interface TracePort {
-  /** Runs the body in a span of its own, which closes when the body is done; without a body the span is disposed of. */
-  span<R>(name: string, kind: string, attrs: Readonly<Record<string, unknown>>, body: SpanBody<SpanPort, R>): R;
-  span(name: string, kind: string, attrs?: Readonly<Record<string, unknown>>): SpanPort & Disposable;
+  span: OpenSpan<SpanPort>;
   currentSpanId(): TraceContext | undefined;
   addEventToCurrentSpan(name: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
 export interface Observer {
   emit(event: unknown): void;
+}
+
+/** Which calls of tools are put to a person: those that require it (`auto`), key steps as well (`gated`), or all. */
+export type Autonomy = "auto" | "gated" | "manual";
+
+/** The least that a run's context has. */
+export interface Ctx {
+  readonly correlationId: string;
+  readonly scope: Scope;
+  readonly autonomy: Autonomy;
+  readonly trace: TracePort;
+  readonly observer: Observer;
+  /** Throws the reason where the run is to stop. */
+  checkCancelled(): void;
 }

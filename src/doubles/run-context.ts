@@ -1,22 +1,34 @@
 import { OptionInvalid } from "../errors.ts";
-import type { ChatRequest, ChatResult, Delta, LLMPort, Observer, Scope, Tool, TracePort } from "./ports.ts";
+import type { CancellationToken } from "./cancellation-token.ts";
+import { chained, collected, type Middleware } from "./invoker.ts";
+import type {
+  Autonomy,
+  ChatRequest,
+  ChatResult,
+  Ctx,
+  Delta,
+  LLMPort,
+  Observer,
+  Scope,
+  Tool,
+  TracePort,
+} from "./ports.ts";
 
-/** Around each call of a model, or of a tool: calls `next`, or answers itself. The first is the outermost. */
-export type Middleware<I, O> = (input: I, next: (input: I) => Promise<O>) => Promise<O>;
-export type ChatMiddleware = Middleware<ChatRequest, ChatResult>;
+type Args = Readonly<Record<string, unknown>>;
+
 /** A call of a tool on its way. */
 export interface ToolInvocation {
   readonly tool: Tool;
-  readonly args: Readonly<Record<string, unknown>>;
+  readonly args: Args;
 }
 export type ToolMiddleware = Middleware<ToolInvocation, unknown>;
 
-/** Told what each call of a model cost. */
+/** Told what each call of a model cost, once it is done. */
 export interface Meter {
   record(call: { readonly model: string; readonly result: ChatResult }): void;
 }
 
-/** A limit, and what was spent. */
+/** What a run may spend. A call is refused once as much was spent. */
 export interface Budget {
   readonly maxCalls?: number | undefined;
   readonly maxTokens?: number | undefined;
@@ -24,69 +36,28 @@ export interface Budget {
 
 /** Whom a gated call of a tool is put to. */
 export interface Asker {
-  ask(question: {
-    readonly tool: string;
-    readonly args: Readonly<Record<string, unknown>>;
-  }): Promise<boolean | { readonly approved: boolean }>;
+  ask(question: { readonly tool: string; readonly args: Args }): Promise<boolean | { readonly approved: boolean }>;
 }
 
 export interface Checkpointer {
   save(checkpoint: unknown): void | Promise<void>;
 }
 
-/** A run that is asked to stop. */
-export class CancellationToken {
-  readonly #controller = new AbortController();
-  get cancelled(): boolean {
-    return this.#controller.signal.aborted;
-  }
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-  cancel(reason: unknown = new Error("the run was cancelled")): void {
-    this.#controller.abort(reason);
-  }
-  throwIfCancelled(): void {
-    this.#controller.signal.throwIfAborted();
-  }
-}
-
 /** What a gated call throws where nobody can be asked: the run is to be gone on with later. */
 export class ToolCallSuspended extends Error {
   override readonly name = "ToolCallSuspended";
   readonly tool: string;
-  readonly args: Readonly<Record<string, unknown>>;
-  constructor(tool: string, args: Readonly<Record<string, unknown>>) {
+  readonly args: Args;
+  constructor(tool: string, args: Args) {
     super(`The tool ${tool} requires approval, and nobody can be asked: the run waits for it.`);
     this.tool = tool;
     this.args = args;
   }
 }
 
-/** What a call of a model goes through: cancellation, budget, middleware, meters. */
-export class Invoker {
-  readonly #llm: LLMPort;
-  readonly #middleware: readonly ChatMiddleware[];
-
-  constructor(options: { readonly llm: LLMPort; readonly chatMiddleware?: readonly ChatMiddleware[] }) {
-    if (typeof options?.llm?.chat !== "function")
-      throw new OptionInvalid("Invoker needs an llm with chat() and stream().");
-    this.#llm = options.llm;
-    this.#middleware = options.chatMiddleware ?? [];
-  }
-
-  chat(request: ChatRequest): Promise<ChatResult> {
-    return chained(this.#middleware, (asked: ChatRequest) => this.#llm.chat(asked))(request);
-  }
-
-  stream(request: ChatRequest): AsyncIterable<Delta> {
-    return this.#llm.stream(request);
-  }
-}
-
 /** What a run has at hand. What is `undefined` is not there. */
 export interface Services {
-  readonly invoker: Pick<Invoker, "chat" | "stream"> | null;
+  readonly invoker: LLMPort | null;
   readonly store: unknown;
   readonly vector: unknown;
   readonly checkpointer: Checkpointer | undefined;
@@ -95,8 +66,6 @@ export interface Services {
   readonly trace: TracePort;
   readonly meters: readonly Meter[];
 }
-
-export type Autonomy = "auto" | "ask" | "manual" | (string & {});
 
 export interface RunContextParts {
   readonly services: Services;
@@ -109,7 +78,7 @@ export interface RunContextParts {
 }
 
 /** The context of one run: its services, whom it belongs to, and what it may spend. */
-export class RunContext {
+export class RunContext implements Ctx {
   readonly services: Services;
   readonly scope: Scope;
   readonly budget: Budget;
@@ -141,53 +110,89 @@ export class RunContext {
     return { calls: this.#calls, tokens: this.#tokens };
   }
 
+  checkCancelled(): void {
+    this.cancel.throwIfCancelled();
+  }
+
   /** Asks the model. Throws where the run was cancelled, there is no invoker, or the budget is spent. */
   async chat(request: ChatRequest): Promise<ChatResult> {
-    this.cancel.throwIfCancelled();
-    const { invoker, meters } = this.services;
+    const result = await this.#invoker().chat(this.#cancellable(request));
+    this.#spend(request.model, result);
+    return result;
+  }
+
+  /** As `chat`, in pieces. What it cost is told when it has ended. */
+  async *stream(request: ChatRequest): AsyncGenerator<Delta, void> {
+    const whole: Delta[] = [];
+    for await (const delta of this.#invoker().stream(this.#cancellable(request))) {
+      whole.push(delta);
+      if (delta.finish !== undefined) this.#spend(request.model, await collected(whole));
+      yield delta;
+    }
+  }
+
+  /**
+   * Runs a tool. One that requires approval (with autonomy `manual`: any) is parked until the asker has answered; where
+   * there is no asker, what is to be done is checkpointed and `ToolCallSuspended` thrown. A refusal throws as well.
+   */
+  async invokeTool(tool: Tool, args: Args): Promise<unknown> {
+    this.checkCancelled();
+    if (tool.requiresApproval || this.autonomy === "manual") await this.#approve(tool, args);
+    const run = ({ tool: called, args: given }: ToolInvocation): Promise<unknown> => called.run(given, this);
+    return chained(this.#toolMiddleware, run)({ tool, args });
+  }
+
+  #invoker(): LLMPort {
+    this.checkCancelled();
+    const { invoker } = this.services;
     if (invoker === null)
       throw new OptionInvalid("This context has no model: makeTestCtx({ llm }) or makeTestCtx({ invoker }).");
     const { maxCalls = Number.POSITIVE_INFINITY, maxTokens = Number.POSITIVE_INFINITY } = this.budget;
     if (this.#calls >= maxCalls || this.#tokens >= maxTokens) {
-      throw Object.assign(new Error(`The budget is spent: ${this.#calls} calls, ${this.#tokens} tokens.`), {
-        name: "BudgetExceeded",
-      });
+      throw named("BudgetExceeded", `The budget is spent: ${this.#calls} calls, ${this.#tokens} tokens.`);
     }
     this.#calls++;
-    const result = await invoker.chat(request);
+    return invoker;
+  }
+
+  #cancellable(request: ChatRequest): ChatRequest {
+    const { signal } = this.cancel;
+    return { ...request, signal: request.signal === undefined ? signal : AbortSignal.any([request.signal, signal]) };
+  }
+
+  #spend(model: string, result: ChatResult): void {
     this.#tokens += result.usage.inputTokens + result.usage.outputTokens;
-    for (const meter of meters) meter.record({ model: request.model, result });
-    return result;
+    for (const meter of this.services.meters) meter.record({ model, result });
   }
 
-  /**
-   * Runs a tool. One that requires approval is parked until the asker has answered; where there is no asker, what is
-   * to be done is checkpointed and `ToolCallSuspended` thrown. A refusal throws as well.
-   */
-  async invokeTool(tool: Tool, args: Readonly<Record<string, unknown>>): Promise<unknown> {
-    this.cancel.throwIfCancelled();
-    if (tool.requiresApproval) await this.#approve(tool, args);
-    return chained(this.#toolMiddleware, ({ tool: called, args: given }: ToolInvocation) => called.run(given, this))({
-      tool,
-      args,
-    });
-  }
-
-  async #approve(tool: Tool, args: Readonly<Record<string, unknown>>): Promise<void> {
+  async #approve(tool: Tool, args: Args): Promise<void> {
     const { asker, checkpointer } = this.services;
     if (asker === undefined) {
       await checkpointer?.save({ correlationId: this.correlationId, tool: tool.name, args });
       throw new ToolCallSuspended(tool.name, args);
     }
-    const answer = await asker.ask({ tool: tool.name, args });
+    const answer = await this.#untilCancelled(asker.ask({ tool: tool.name, args }));
+    this.checkCancelled();
     if (typeof answer === "boolean" ? answer : answer.approved) return;
-    throw Object.assign(new Error(`The call of ${tool.name} was refused.`), { name: "ToolCallRefused" });
+    throw named("ToolCallRefused", `The call of ${tool.name} was refused.`);
+  }
+
+  /** A run that is cancelled waits for nobody. */
+  async #untilCancelled<T>(waiting: Promise<T>): Promise<T> {
+    const { signal } = this.cancel;
+    let leave!: () => void;
+    const left = new Promise<never>((_, reject) => {
+      leave = () => reject(signal.reason);
+      signal.addEventListener("abort", leave);
+    });
+    try {
+      return await Promise.race([waiting, left]);
+    } finally {
+      signal.removeEventListener("abort", leave);
+    }
   }
 }
 
-function chained<I, O>(
-  middleware: readonly Middleware<I, O>[],
-  last: (input: I) => Promise<O>,
-): (input: I) => Promise<O> {
-  return middleware.reduceRight<(input: I) => Promise<O>>((next, around) => (input) => around(input, next), last);
+function named(name: string, message: string): Error {
+  return Object.assign(new Error(message), { name });
 }

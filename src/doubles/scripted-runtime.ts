@@ -1,5 +1,6 @@
 import { suggest } from "../cassette/nearest.ts";
 import { OptionInvalid } from "../errors.ts";
+import type { TraceSource } from "../trace-gate.ts";
 import { checkKeys } from "./check-keys.ts";
 import type { ChatRequest, ChatResult, Usage } from "./ports.ts";
 import { ScriptedAdapter } from "./scripted-adapter.ts";
@@ -32,6 +33,8 @@ export interface PricedResult extends ChatResult {
 export interface ScriptedRuntimeOptions {
   /** Default `OPENAI_API`. */
   readonly mode?: RuntimeMode;
+  /** Where gates of turns look beside the adapter's own trace. */
+  readonly trace?: TraceSource;
   /** Told of each call when it is done. */
   readonly onCall?: (result: PricedResult) => void;
 }
@@ -46,17 +49,18 @@ export interface CallRuntime {
   call(request: ChatRequest): Promise<PricedResult>;
 }
 
+const NOTHING: Usage = { inputTokens: 0, outputTokens: 0 };
+
 /** Creates a runtime with one scripted mode and an explicit price table: usage × price. */
 export function scriptedRuntime(
-  turns: Iterable<Turn | TurnParts>,
+  turns: Iterable<Turn | TurnParts | string>,
   pricing: PriceTable,
   options: ScriptedRuntimeOptions = {},
 ): CallRuntime {
-  checkKeys("scriptedRuntime", options, ["mode", "onCall"]);
-  if (typeof pricing !== "object" || pricing === null)
-    throw new OptionInvalid("scriptedRuntime needs a price table, as { model: { input, output } }.");
-  const { mode = OPENAI_API, onCall } = options;
-  const adapter = new ScriptedAdapter(turns);
+  checkKeys("scriptedRuntime", options, ["mode", "trace", "onCall"]);
+  const prices = readPrices(pricing);
+  const { mode = OPENAI_API, trace, onCall } = options;
+  const adapter = new ScriptedAdapter(turns, { trace });
   let [calls, inputTokens, outputTokens, cachedInputTokens, cost] = [0, 0, 0, 0, 0];
   return {
     mode,
@@ -65,13 +69,13 @@ export function scriptedRuntime(
       return { calls, usage: { inputTokens, outputTokens, cachedInputTokens }, cost };
     },
     async call(request) {
-      const price = priceOf(pricing, request.model);
-      const { content, toolCalls, usage = { inputTokens: 0, outputTokens: 0 } } = await adapter.send(request);
+      const price = priceOf(prices, request.model);
+      const { content, toolCalls, usage = NOTHING } = await adapter.send(request);
       const result: PricedResult = {
         model: request.model,
         content,
         toolCalls,
-        usage,
+        usage: { ...usage },
         finish: toolCalls.length > 0 ? "tool_calls" : "stop",
         cost: costOf(usage, price),
       };
@@ -84,6 +88,25 @@ export function scriptedRuntime(
       return result;
     },
   };
+}
+
+// A price that is none would make every cost NaN, far from here.
+function readPrices(pricing: PriceTable): PriceTable {
+  if (typeof pricing !== "object" || pricing === null || Array.isArray(pricing))
+    throw new OptionInvalid("scriptedRuntime needs a price table, as { model: { input, output } }.");
+  return Object.fromEntries(
+    Object.entries(pricing).map(([model, price]) => {
+      checkKeys(`scriptedRuntime's price of ${model}`, price, ["input", "output", "cachedInput"]);
+      const { input, output, cachedInput = input } = price;
+      for (const [name, value] of Object.entries({ input, output, cachedInput })) {
+        if (!Number.isFinite(value) || value < 0)
+          throw new OptionInvalid(`The price of ${model}: ${name} is a number from 0; got ${String(value)}.`, {
+            model,
+          });
+      }
+      return [model, { input, output, cachedInput }];
+    }),
+  );
 }
 
 function priceOf(pricing: PriceTable, model: string): Price {

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { CancellationToken } from "../../src/doubles/cancellation-token.ts";
 import { FakeLLM } from "../../src/doubles/fake-llm.ts";
 import { FakeTool } from "../../src/doubles/fake-tool.ts";
+import { Invoker } from "../../src/doubles/invoker.ts";
 import { makeTestCtx } from "../../src/doubles/make-test-ctx.ts";
 import { RecordingTracer } from "../../src/doubles/recording-tracer.ts";
-import { CancellationToken, Invoker, RunContext } from "../../src/doubles/run-context.ts";
+import { RunContext } from "../../src/doubles/run-context.ts";
 import { ScriptedAdapter, ScriptedAdapterExhausted } from "../../src/doubles/scripted-adapter.ts";
 import { OPENAI_API, scriptedRuntime } from "../../src/doubles/scripted-runtime.ts";
 import { OptionInvalid, ScriptExhausted } from "../../src/errors.ts";
