@@ -79,7 +79,7 @@ function program(name: string, code: string): readonly string[] {
 }
 
 test("no snippet is left out", () => {
-  expect(snippets).toHaveLength(7);
+  expect(snippets).toHaveLength(12);
   expect(new Set(blocks.map(({ language }) => language))).toEqual(new Set(["ts", "sh"]));
 });
 
@@ -146,6 +146,50 @@ describe("the snippets run as they are written", () => {
     const first = await run(process.execPath, program("shop.ts", code));
     expect(first).toMatchObject({ code: 0, stdout: "true true\ntape 1\ntape 2\n" });
     expect(await run(process.execPath, program("shop.ts", code.replace("price: 12n", "price: 0n")))).toEqual(first);
+  });
+
+  test("processes", async () => {
+    const code = find("tapeSpawn");
+    const first = await run(process.execPath, program("build.ts", code));
+    expect(first).toMatchObject({ code: 0, stderr: "", stdout: expect.stringMatching(/^\d{6,}n\n$/) });
+    expect(await run(process.execPath, program("build.ts", code))).toEqual(first);
+  });
+
+  test("MCP and models", async () => {
+    expect(await run(process.execPath, program("mcp.ts", find("FakeMcpTransport")))).toMatchObject({
+      code: 0,
+      stdout: "0 initialize tools/list\nIt leaves at nine.\n",
+    });
+  });
+
+  test("doubles", async () => {
+    expect(await run(process.execPath, program("doubles.ts", find("makeTestCtx")))).toMatchObject({
+      code: 0,
+      stdout: "first second 120\n",
+    });
+  });
+
+  test("both sides of the tape", async () => {
+    await run(process.execPath, program("example.ts", find("for await (const _ of")));
+    const { code, stdout, stderr } = await run(process.execPath, program("sides.ts", find("sweep(cassette")));
+    expect({ code, stderr, lines: stdout.trim().split("\n") }).toEqual({
+      code: 0,
+      stderr: "",
+      lines: [
+        "t1 GET /: cut before the first frame",
+        "t1 GET /: torn at every byte",
+        "t1 GET /: empty body",
+        "503 200",
+        "true 0",
+      ],
+    });
+  });
+
+  test("the endpoint mock", async () => {
+    expect(await run(process.execPath, program("endpoint.ts", find("createEndpointMock")))).toMatchObject({
+      code: 0,
+      stdout: "You said hi. You said bye.\n",
+    });
   });
 
   test("in a test, under vitest", async () => {

@@ -24,10 +24,8 @@ export interface HttpTargetOptions {
  */
 export function httpTarget(target: string | URL | FetchHandler, options: HttpTargetOptions = {}): Target {
   const base = typeof target === "function" ? new URL("http://localhost/") : baseOf(target);
-  const send =
-    typeof target === "function"
-      ? async (request: Request): Promise<Response> => target(request)
-      : (request: Request): Promise<Response> => (options.fetch ?? globalThis.fetch)(request);
+  const send = async ({ url, init }: Outgoing): Promise<Response> =>
+    typeof target === "function" ? target(new Request(url, init)) : (options.fetch ?? globalThis.fetch)(url, init);
   return {
     name: typeof target === "function" ? "the handler" : base.href.replace(/\/$/, ""),
     refuses,
@@ -62,12 +60,17 @@ const framesOf = (body: Body): readonly Frame[] => (Array.isArray(body) ? (body 
 // The connection's own, and what fetch states anew.
 const OWN = new Set(["host", "connection", "content-length", "transfer-encoding", "keep-alive", "accept-encoding"]);
 
+interface Outgoing {
+  readonly url: string;
+  readonly init: RequestInit;
+}
+
 function requestFor(
   stored: StoredRequest,
   base: URL,
   given: Readonly<Record<string, string>>,
   drive: TrackDrive,
-): Request {
+): Outgoing {
   const { method, url, headers = [], body, style } = stored;
   const target = new URL(drive.live(url));
   target.protocol = base.protocol;
@@ -84,7 +87,7 @@ function requestFor(
   const init: RequestInit = { method, headers: sent, signal: drive.signal };
   if (body !== undefined && method !== "GET" && method !== "HEAD")
     init.body = liveBody(body, style, drive) as Uint8Array<ArrayBuffer>;
-  return new Request(target, init);
+  return { url: target.href, init };
 }
 
 // A recorded credential stands for the whole value, and a token that an answer gave is one without its scheme.
