@@ -10,12 +10,18 @@ import { again, fixture, type Line, listen, type Program, playing, recorded, sai
 
 const here = process.cwd();
 const away = tmpdir();
+// A folder beside the working directory is none of it, wherever the working directory is.
+const beside = here.startsWith(`${away}/`)
+  ? "<tmp>"
+  : here.startsWith(`${homedir()}/`)
+    ? `<home>${here.slice(homedir().length)}-other/x`
+    : `${here}-other/x`;
 
 describe("paths mean the same on another machine", () => {
   test.each([
     [`${here}/src/cli.mjs`, "<cwd>/src/cli.mjs"],
     [here, "<cwd>"],
-    [`${here}-other/x`, `${here}-other/x`],
+    [`${here}-other/x`, beside],
     [process.execPath, "<node>"],
     [`${process.execPath} -e 1 && cat ${away}/a.b/c.json | wc`, "<node> -e 1 && cat <tmp> | wc"],
     [`${away}/codex-schema-x8/schema.json`, "<tmp>"],
