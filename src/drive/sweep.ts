@@ -35,10 +35,10 @@ const KEYS = ["faults", "tracks", "frames", "sizes", "delayMs", "statuses", "lim
 
 /**
  * The edge cases that nobody records: one derived cassette for each fault that can happen to each track, in the order of
- * the file. The recording itself is not touched; a derived track counts as edited. Lazy: each is made when it is asked
- * for. Usable as `test.each([...sweep(cassette)])("$name", …)`.
+ * the file. The recording itself is not touched; a derived track counts as edited. A cassette is made when it is asked for.
+ * Usable as `test.each(sweep(cassette))("$name", …)`.
  */
-export function sweep(cassette: Cassette, options: SweepOptions = {}): Iterable<SweepVariant> {
+export function sweep(cassette: Cassette, options: SweepOptions = {}): readonly SweepVariant[] {
   checkOptions(cassette, options);
   const { limit = 500, seed = 1 } = options;
   const random = randomFrom(seed);
@@ -48,17 +48,16 @@ export function sweep(cassette: Cassette, options: SweepOptions = {}): Iterable<
       : [],
   );
   const chosen = all.length <= limit ? all : chooseSome(all, limit, random);
-  return {
-    *[Symbol.iterator]() {
-      for (const { track, place, fault } of chosen) {
-        yield {
-          name: `${describeTrack(track)}: ${describeFault(fault)}`,
-          fault,
-          cassette: withTracks(cassette, place, applyFault(track, fault)),
-        };
-      }
-    },
-  };
+  return chosen.map(({ track, place, fault }) => {
+    let made: Cassette | undefined;
+    return {
+      name: `${describeTrack(track)}: ${describeFault(fault)}`,
+      fault,
+      get cassette() {
+        return (made ??= withTracks(cassette, place, applyFault(track, fault)));
+      },
+    };
+  });
 }
 
 function faultsOf(track: Track, options: SweepOptions, random: () => number): Fault[] {

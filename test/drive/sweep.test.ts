@@ -107,12 +107,24 @@ test("is lazy, bounded, and the same for the same seed", () => {
     "t1 GET /: cut after frame 1",
   ]);
   expect(new Set(names({})).size).toBe(names({}).length);
-  const iterator = sweep({
+  const many = sweep({
     ...cassette,
     tracks: Array.from({ length: 500 }, (_, i) => ({ ...cassette.tracks[0]!, id: `t${i}` })),
-  })[Symbol.iterator]();
-  expect(iterator.next().value.name).toMatch(/^t\d+ GET/);
+  });
+  expect(many).toHaveLength(500);
+  expect(many[0]?.cassette).toBe(many[0]?.cassette);
 });
+
+const authored = parseCassette(
+  '{ "wiretape": 1, "tracks": [{ "id": "a", "kind": "http", "request": { "method": "GET", "url": "https://x.test/" }, "response": { "status": 200, "body": { "json": [1] } } }] }',
+);
+test.each(sweep(authored, { faults: ["empty", "malformed"] }))(
+  "as test.each takes it: $name",
+  ({ name, cassette: variant }) => {
+    expect(name).toMatch(/^a GET \/: (empty body|malformed JSON in frame 1)$/);
+    expect(variant.tracks).toHaveLength(1);
+  },
+);
 
 test("leaves the recording alone; each variant is a cassette, and its track is known as edited", () => {
   const before = formatCassette(cassette);
