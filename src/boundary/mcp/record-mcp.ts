@@ -18,6 +18,7 @@ export function recordMcp(
   inner: McpTransport,
   listener: Listener,
 ): TapedConversation {
+  session.redactor.environment(environmentOf(inner));
   const open = openingOf(inner);
   const facts = factsOf(inner);
   const duplex = recordDuplex(recording, mcpConversations, open, mcpOpenings.event(open));
@@ -153,6 +154,12 @@ function openingOf(transport: object): McpOpening {
     return { command: params.command, ...(argv.length === 0 ? {} : { argv }) };
   }
   return url instanceof URL ? { url: url.href } : {};
+}
+
+/** A server that is started with a token of its own may say it. */
+function environmentOf(transport: object): Readonly<Record<string, string | undefined>> {
+  const { _serverParams: params } = transport as { _serverParams?: { env?: Record<string, string> } };
+  return params?.env ?? {};
 }
 
 function factsOf(transport: McpTransport): TransportFacts {

@@ -37,6 +37,8 @@ export function tapeSpawn(deck: Lane, spawn: Spawn = nodeSpawn): Spawn {
   const taped = (...given: unknown[]): ChildProcess => {
     const facts = spawnFacts(given[0], given[1], given[2]);
     refuseWrongOptions(facts);
+    // None of it is kept, but the child may say what it was given, and be told of it.
+    session.redactor.environment(facts.spawnOptions.env ?? {});
     const request = spawnRequest(facts);
     const claim = session.admit().claim(processRequests, request);
     if (claim instanceof Promise) return play(facts, (over) => claimedLater(session, claim, facts, over));

@@ -42,7 +42,7 @@ export function isSecretVariable(name: string, value: string): boolean {
 export function secretsOfEnvironment(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
   const secrets = new Set<string>();
   for (const [name, value] of Object.entries(environment)) {
-    if (value === undefined) continue;
+    if (typeof value !== "string") continue; // a program may give a child anything
     const trimmed = value.trim();
     if (isSecretVariable(name, trimmed)) secrets.add(trimmed);
     const password = /^[a-z][a-z\d+.-]*:\/\/[^\s/?#:@]*:([^\s/?#]+)@/i.exec(trimmed)?.[1];

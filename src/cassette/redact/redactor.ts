@@ -46,6 +46,8 @@ export interface Redactor {
   json<T extends Json>(value: T, key?: string): T;
   /** A live request, for its identity. A `content-length` that was right stays so. */
   request<T extends LiveRequest>(request: T): T;
+  /** Makes the secrets of an environment known, as those of `createRedactor`'s: a child may have one of its own. */
+  environment(variables: Readonly<Record<string, string | undefined>>): void;
   /** How often each rule replaced something in tracks and values so far. */
   counts(): Record<string, number>;
 }
@@ -91,8 +93,11 @@ export function createRedactor(
   const waived = (rule: string): boolean => rules.waived.has(rule);
 
   for (const { rule, value } of rules.values) secrets.announce(value, rule);
-  if (!waived("environment"))
-    for (const value of secretsOfEnvironment(environment)) secrets.announce(value, "environment");
+  function announceEnvironment(variables: Readonly<Record<string, string | undefined>>): void {
+    if (waived("environment")) return;
+    for (const value of secretsOfEnvironment(variables)) secrets.announce(value, "environment");
+  }
+  announceEnvironment(environment);
   secrets.takeNews(); // nothing was redacted before them
 
   const memory = createSeenTexts();
@@ -216,6 +221,7 @@ export function createRedactor(
     text: (text) => redact(text, false, (value, fields) => fields.message(value)),
     json: (value, key) => redact(value, true, (tree, fields) => fields.json(tree) as typeof tree, key),
     request: (request) => redact(request, false, mapRequest),
+    environment: announceEnvironment,
     counts: () => Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1))),
   };
 }
