@@ -150,7 +150,10 @@ class ChildDouble extends EventEmitter {
       final: (done) => this.#whenOpen(() => this.#endInput(done)),
       // A pipe that is torn down is closed for the program at its other end.
       destroy: (error, done) => {
-        if (this.#opening === undefined) this.#endInput((failure) => failure && this.emit("error", failure));
+        // It is there before its program is: what was written before that is in it.
+        if (this.#opening !== undefined)
+          for (const chunk of unwritten(this.stdin)) this.#whenOpen(() => this.#feed(chunk, ignored));
+        this.#whenOpen(() => this.#endInput((failure) => failure && this.emit("error", failure)));
         done(error);
       },
     });
@@ -293,6 +296,15 @@ class ChildDouble extends EventEmitter {
       this.#cleanups.push(() => signal.removeEventListener("abort", abort));
     }
   }
+}
+
+function ignored(): void {
+  // The violation ends the child, and is on the deck.
+}
+
+function unwritten(stream: Writable | null): readonly Buffer[] {
+  const held = (stream as { writableBuffer?: readonly { readonly chunk: Buffer }[] } | null)?.writableBuffer ?? [];
+  return held.map(({ chunk }) => chunk);
 }
 
 // What checks for Node's class finds it, without the native handle that its constructor would open.
