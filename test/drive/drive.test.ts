@@ -177,6 +177,34 @@ test("what may differ is told by JSON Pointers, and what counts by tiers", async
   expect((await drive(cassette, target)).ok).toBe(false);
 });
 
+test("values that no answer gave are linked by hand, in paths, bodies and answers", async () => {
+  const cassette = await record((await shop(1)).url);
+  const pay = cassette.tracks.filter(({ id }) => id === "t3" || id === "t5");
+  const fresh = await shop(500);
+  for (let i = 0; i < 3; i++)
+    await fresh.handler(new Request("http://shop.test/orders/", { method: "POST", body: "{}" }));
+  const report = await drive({ ...cassette, tracks: pay }, httpTarget(fresh.handler), {
+    links: { order_1: "order_502" },
+    ignore: ["/body/item"],
+  });
+  expect(report.differences).toEqual([]);
+  expect(fresh.requests.slice(3).map((request) => request.split(" ")[1])).toEqual([
+    "/orders/order_502/pay",
+    "/orders/order_502",
+  ]);
+});
+
+test("a stream that does not come is not waited for without end: the report says what was odd", async () => {
+  const cassette = await record((await shop(1)).url);
+  const deaf = async (request: Request): Promise<Response> =>
+    request.url.endsWith("/login")
+      ? new Promise<Response>((resolve) => setTimeout(resolve, 300, Response.json({})))
+      : Response.json({});
+  const report = await drive(cassette, httpTarget(deaf), { patienceMs: 30, tracks: ["t1", "t2"] });
+  expect(report.tracks[1]?.reason).toMatch(/although delivery 1 of t1 had not come for 0.03 seconds/);
+  expect(report.ok).toBe(false);
+});
+
 test("wrong options are told all at once; what cannot be driven is skipped with a reason", async () => {
   const cassette = await record((await shop(1)).url);
   const wrong = drive(cassette, httpTarget("http://x.test"), {
