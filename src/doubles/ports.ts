@@ -11,11 +11,8 @@ export interface Message {
   readonly toolCallId?: string | undefined;
 }
 
-/** A tool as a model is told of it: a JSON Schema of its arguments. */
-export interface ToolSchema {
-  readonly type?: string;
-  readonly [key: string]: unknown;
-}
+/** A tool as a model is told of it: a JSON Schema of its arguments, or a program's own description. */
+export type ToolSchema = object;
 
 /** A call of a tool that a model asks for. */
 export interface ToolCall {
@@ -80,7 +77,6 @@ export interface FetchResponse {
   readonly status: number;
   readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly [key: string]: unknown;
 }
 
 export interface FetchPort<R = FetchResponse> {
@@ -91,7 +87,8 @@ export interface SearchHit {
   readonly title?: string;
   readonly url?: string;
   readonly snippet?: string;
-  readonly [key: string]: unknown;
+  readonly score?: number;
+  readonly metadata?: object;
 }
 
 export interface SearchPort {
@@ -101,7 +98,8 @@ export interface SearchPort {
 export interface MemoryItem {
   readonly content: string;
   readonly source?: string;
-  readonly [key: string]: unknown;
+  readonly score?: number;
+  readonly metadata?: object;
 }
 
 export interface MemorySource {

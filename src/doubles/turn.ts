@@ -22,6 +22,8 @@ export class Turn {
 
   constructor(parts: TurnParts | string = {}) {
     const given = typeof parts === "string" ? { content: parts } : parts;
+    if (typeof given !== "object" || given === null)
+      throw new OptionInvalid(`A turn is a text, or an object as { content: "hello" }; got ${String(given)}.`);
     checkKeys("Turn", given, ["content", "toolCalls", "usage", "after"]);
     const { content = "", toolCalls = [], usage, after }: TurnParts = given;
     if (typeof content !== "string") throw new OptionInvalid(`Turn: content is a text; got ${typeof content}.`);

@@ -50,6 +50,30 @@ test("a deck that replays at the recorded pace takes its time from it, in order,
   await deck.finish();
 });
 
+test("advance wakes what is due, in its order, and no more", async () => {
+  const clock = new FakeClock();
+  const order: string[] = [];
+  const sleep = (name: string, ms: number) =>
+    clock.deckClock.sleep(ms).then(() => order.push(`${name} ${clock.now()}`));
+  const all = Promise.all([sleep("c", 9_000), sleep("b", 2_000), sleep("a", 1_000)]);
+  clock.advance(5);
+  await Promise.resolve();
+  await Promise.resolve();
+  expect(order).toEqual(["a 5", "b 5"]);
+  await all;
+  expect([order.at(-1), clock.sleeps]).toEqual(["c 9", []]);
+});
+
+test("a sleep of the program moves the deck's time too", async () => {
+  const clock = new FakeClock();
+  const waiting = clock.deckClock.sleep(1_500);
+  await clock.sleep(2);
+  await waiting;
+  expect([clock.now(), clock.deckClock.now()]).toEqual([2, 2_000]);
+  await expect(clock.sleep(1, AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
+  expect(clock.sleeps).toEqual([2]);
+});
+
 test("what a deck waits for can be given up", async () => {
   const { deckClock } = new FakeClock();
   await expect(deckClock.sleep(10, AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");

@@ -30,6 +30,37 @@ describe("FakeFetch", () => {
   });
 });
 
+describe("FakeFetch as a fetch", () => {
+  test("may be given away, and answers a Response with a clone, every time", async () => {
+    const { fetch } = new FakeFetch({ "https://a.test/": new Response("hello", { status: 201 }) });
+    const given = fetch as typeof globalThis.fetch;
+    for (const input of ["https://a.test/", new URL("https://a.test"), new Request("https://a.test/")]) {
+      const response = await given(input, { method: "POST" });
+      expect([response.status, await response.text()]).toEqual([201, "hello"]);
+    }
+  });
+
+  test("keeps its answers, whoever changes what was given or got", async () => {
+    const page = { status: 200, body: "hello", headers: { a: "b" } };
+    const web = new FakeFetch({ "https://a.test/": page });
+    page.body = "changed";
+    Object.assign((await web.fetch("https://a.test/")).headers, { a: "changed" });
+    expect(await web.fetch("https://a.test/")).toEqual({ status: 200, body: "hello", headers: { a: "b" } });
+  });
+
+  test("tells an unknown URL without its secrets", async () => {
+    const web = new FakeFetch({});
+    const error = await web.fetch("https://a.test/x?api_key=aVerySecretValue42&q=1").catch((thrown: Error) => thrown);
+    web.expectViolation("unrecorded-request");
+    expect(String(error)).toContain("https://a.test/x?api_key=");
+    expect(JSON.stringify([String(error), error])).not.toContain("aVerySecretValue42");
+  });
+
+  test("needs its answers", () => {
+    expect(() => new FakeFetch(undefined as never)).toThrow(/takes answers by URL/);
+  });
+});
+
 describe("FakeSearch", () => {
   const hits = [{ title: "a" }, { title: "b" }];
 
@@ -41,6 +72,10 @@ describe("FakeSearch", () => {
     expect(await dictionary.search("night train")).toEqual([{ title: "t" }]);
     expect(await dictionary.search("bus")).toEqual([]);
     expect(dictionary.queries).toEqual(["night train", "bus"]);
+    Object.assign((await list.search("x"))[0] as object, { title: "changed" });
+    expect(await list.search("x")).toEqual([{ title: "a" }, { title: "b" }]);
+    expect(() => new FakeSearch(null as never)).toThrow(/takes a dictionary; got null/);
+    expect(() => new FakeSearch({ a: { title: "x" } } as never)).toThrow(/the answer to "a" is no list of hits/);
   });
 });
 
@@ -61,6 +96,11 @@ describe("FakeMemory", () => {
     expect(await memory.query("foo", 2)).toEqual([item("a"), item("b")]);
     await memory.query("bar", 3, { tag: 1 });
     await memory.write([item("w")]);
+    class Item {
+      content = "of a class";
+    }
+    const [own] = await new FakeMemory({ items: [new Item()] }).query("x");
+    expect(own).toBeInstanceOf(Item);
     expect(memory.queries).toEqual([
       ["foo", 2, null],
       ["bar", 3, { tag: 1 }],
@@ -75,7 +115,9 @@ describe("FakeTool", () => {
     const value = { deep: [1] };
     const tool = new FakeTool({ responder: value });
     const args = { x: 1 };
-    expect(await tool.run(args)).toBe(value);
+    expect(await tool.run(args, { any: "context" })).toBe(value);
+    await tool.run({ deep: { with: () => 1 } });
+    expect(tool.calls.pop()).toEqual({ deep: { with: expect.any(Function) } });
     args.x = 2;
     await tool.run(args);
     expect(tool.calls).toEqual([{ x: 1 }, { x: 2 }]);
@@ -111,7 +153,9 @@ describe("FakeTool", () => {
 test("FakeCompactor replaces a transcript with its sentinel, and says that it ran", async () => {
   const compactor = new FakeCompactor();
   expect(compactor.called).toBe(false);
-  expect(await compactor.compact([{ role: "user", content: "long" }])).toMatchObject([{ content: "[COMPACTED]" }]);
+  expect(await compactor.compact([{ role: "user", content: "long" }])).toEqual([
+    { role: "system", content: "[COMPACTED]" },
+  ]);
   expect(compactor.called).toBe(true);
   expect((await new FakeCompactor({ sentinel: "…" }).compact([])).map(({ content }) => content)).toEqual(["…"]);
 });
@@ -119,7 +163,8 @@ test("FakeCompactor replaces a transcript with its sentinel, and says that it ra
 test("FakeGrounder gives its block and keeps what it was asked", async () => {
   const grounder = new FakeGrounder({ block: "facts" });
   const ctx = {};
-  expect(await grounder.ground(ctx, "task")).toBe("facts");
+  const { ground } = grounder;
+  expect(await ground(ctx, "task")).toBe("facts");
   expect(grounder.calls).toEqual([[ctx, "task"]]);
   expect(await new FakeGrounder().ground(ctx, "task")).toBe("");
 });

@@ -23,6 +23,21 @@ describe("ScriptedAdapter", () => {
     expect([adapter.remaining, adapter.calls, adapter.violations]).toEqual([0, [{ a: 1 }, { a: 2 }], [error]]);
     adapter.expectViolation("script-exhausted");
   });
+
+  test("takes any request and any list, and holds a turn until its event was seen", async () => {
+    const trace: object[] = [];
+    const adapter = new ScriptedAdapter(new Set([{ content: "late", after: { kind: "go" } }]), {
+      trace: trace as never,
+    });
+    let said = "";
+    const asked = adapter.send({ run: () => 1 }).then(({ content }) => (said = content));
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(said).toBe("");
+    trace.push({ kind: "go" });
+    await asked;
+    expect([said, adapter.trace]).toEqual(["late", [{ kind: "call", op: "send" }]]);
+    expect(() => new ScriptedAdapter(5 as never)).toThrow(/takes a list of turns/);
+  });
 });
 
 describe("scriptedRuntime", () => {
@@ -61,6 +76,11 @@ describe("scriptedRuntime", () => {
     );
     expect([runtime.mode.name, runtime.adapter.remaining]).toEqual(["other", 3]);
     expect(() => scriptedRuntime(turns, undefined as never)).toThrow(OptionInvalid);
+    expect(() => scriptedRuntime(turns, { m: { input: 1 } } as never)).toThrow(
+      /of m: output is a number from 0; got und/,
+    );
+    expect(() => scriptedRuntime(turns, { m: { input: 1, outptu: 1 } } as never)).toThrow(/did you mean "output"/);
+    await expect(runtime.call({ ...ask, model: "toString" })).rejects.toThrow(/no price for the model "toString"/);
     expect(() => scriptedRuntime(turns, pricing, { mod: 1 } as never)).toThrow(/did you mean "mode"/);
   });
 });
@@ -82,6 +102,7 @@ describe("makeTestCtx", () => {
     ctx.observer.emit({});
     expect(ctx.trace.currentSpanId()).toBeUndefined();
     // What is undefined is left out: the default stands.
+    expect(ctx.trace.span("s", "k", () => 8)).toBe(8);
     expect(makeTestCtx({ trace: undefined, observer: undefined }).trace.span("s", "k", {}, () => 1)).toBe(1);
   });
 
@@ -108,7 +129,10 @@ describe("makeTestCtx", () => {
     expect(() => makeTestCtx({ invoker, chatMiddleware: [async (request, next) => next(request)] })).toThrow(
       /brings its own/,
     );
+    expect(() => makeTestCtx({ chatMiddleware: [async (request, next) => next(request)] })).toThrow(/there is none/);
     await expect(makeTestCtx().chat(ask)).rejects.toThrow(/no model/);
+    expect(() => makeTestCtx({ budget: { maxCall: 1 } as never })).toThrow(/did you mean "maxCalls"/);
+    expect(() => makeTestCtx({ autonomy: "full" as never })).toThrow(/autonomy is "full"/);
     expect(() => makeTestCtx({ budjet: {} } as never)).toThrow(/did you mean "budget"/);
   });
 
@@ -122,6 +146,49 @@ describe("makeTestCtx", () => {
     await expect(ctx.chat(ask)).rejects.toThrow("stop");
     await expect(ctx.invokeTool(new FakeTool(), {})).rejects.toThrow("stop");
     expect([cancel.cancelled, cancel.signal.aborted]).toEqual([true, true]);
+  });
+
+  test("streams are metered and kept to the budget as chats are", async () => {
+    const metered: unknown[] = [];
+    const ctx = makeTestCtx({
+      llm: new FakeLLM("hello, world", { usage: { inputTokens: 3, outputTokens: 2 } }),
+      budget: { maxTokens: 5 },
+      meters: [{ record: ({ result }) => metered.push([result.content, result.usage.outputTokens]) }],
+    });
+    let text = "";
+    for await (const { content } of ctx.stream(ask)) text += content;
+    expect([text, metered, ctx.spent]).toEqual(["hello, world", [["hello, world", 2]], { calls: 1, tokens: 5 }]);
+    await expect(ctx.stream(ask).next()).rejects.toMatchObject({ name: "BudgetExceeded" });
+  });
+
+  test("a call that is under way ends when the run is cancelled", async () => {
+    const cancel = new CancellationToken();
+    const ctx = makeTestCtx({
+      llm: new FakeLLM("x", { delay: 60 }),
+      asker: { ask: () => new Promise(() => undefined) },
+      cancel,
+    });
+    const waiting = [ctx.chat(ask), ctx.invokeTool(new FakeTool({ requiresApproval: true }), {})];
+    setTimeout(() => cancel.cancel(new Error("stop")), 5);
+    expect(await Promise.allSettled(waiting)).toMatchObject(
+      waiting.map(() => ({ status: "rejected", reason: { message: "stop" } })),
+    );
+    expect(() => ctx.checkCancelled()).toThrow("stop");
+  });
+
+  test("autonomy: auto and gated ask for what requires it, manual for everything", async () => {
+    for (const [autonomy, asked] of [
+      ["auto", 1],
+      ["gated", 1],
+      ["manual", 2],
+    ] as const) {
+      const questions: string[] = [];
+      const asker = { ask: async ({ tool }: { tool: string }) => questions.push(tool) > 0 };
+      const ctx = makeTestCtx({ autonomy, asker });
+      await ctx.invokeTool(new FakeTool({ name: "read" }), {});
+      await ctx.invokeTool(new FakeTool({ name: "pay", requiresApproval: true }), {});
+      expect(questions).toHaveLength(asked);
+    }
   });
 
   test("a gated call is parked until the asker answers", async () => {

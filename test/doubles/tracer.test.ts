@@ -39,6 +39,52 @@ describe("RecordingTracer", () => {
     expect(tracer.currentSpanId()).toBeUndefined();
   });
 
+  test("attributes may be left out before a body", async () => {
+    const tracer = new RecordingTracer();
+    expect(tracer.span("s", "k", (span) => span.set("a", 1))).toBe(undefined);
+    expect(tracer.spans.map(({ attrs, ended }) => [attrs, ended])).toEqual([[{ a: 1 }, true]]);
+  });
+
+  test("the exporter gets a span as it is when it closes, a failing one as well", async () => {
+    const exported: [string, unknown][] = [];
+    const tracer = new RecordingTracer({ exporter: ({ name, attrs }) => exported.push([name, { ...attrs }]) });
+    const failing = tracer.span("late", "k", { a: 1 }, async (span) => {
+      await later(1);
+      span.set("b", 2);
+      throw new Error("no");
+    });
+    expect(exported).toEqual([]);
+    await expect(failing).rejects.toThrow("no");
+    expect(exported).toEqual([["late", { a: 1, b: 2 }]]);
+  });
+
+  test("what goes on after the span that it began in belongs to what is open then", async () => {
+    const tracer = new RecordingTracer();
+    let late!: Promise<string | undefined>;
+    using outer = tracer.span("outer", "k");
+    tracer.span("ended", "k", () => {
+      late = later(1).then(() => tracer.currentSpanId()?.spanId);
+    });
+    expect(await late).toBe(outer.context?.spanId);
+  });
+
+  test("where the platform cannot follow a flow, nesting still works", async () => {
+    const { process } = globalThis;
+    Object.defineProperty(globalThis, "process", { value: undefined, configurable: true, writable: true });
+    const tracer = new RecordingTracer();
+    Object.defineProperty(globalThis, "process", { value: process, configurable: true, writable: true });
+    await tracer.span("outer", "k", async (outer) => {
+      await later(1);
+      tracer.span("inner", "k", (inner) => {
+        expect(tracer.currentSpanId()).toEqual(inner.context);
+        expect(inner.context?.traceId).toBe(outer.context?.traceId);
+      });
+      tracer.addEventToCurrentSpan("after");
+    });
+    expect(tracer.spans[0]?.events).toEqual([{ name: "after", fields: {} }]);
+    expect(tracer.currentSpanId()).toBeUndefined();
+  });
+
   test("spans that interleave have their own inner ones", async () => {
     const tracer = new RecordingTracer();
     const work = (name: string, ms: number) =>
@@ -78,4 +124,8 @@ test("FakeCtx records spans and observations", () => {
   expect(ctx.trace.spans).toHaveLength(1);
   expect(ctx.observations).toEqual([{ type: "seen" }]);
   expect([ctx.scope, new FakeCtx().scope]).toEqual([{ orgId: "o" }, {}]);
+  ctx.trace.spans[0]?.set("version", 4);
+  expect(ctx.spans[0]).toEqual(["prompt", "llm", { version: 4 }]);
+  expect(() => ctx.checkCancelled()).not.toThrow();
+  expect(() => new FakeCtx({ scop: {} } as never)).toThrow(/did you mean "scope"/);
 });
