@@ -2,8 +2,9 @@ import { describe, expect, test } from "vitest";
 import { tapeFetch } from "../../src/boundary/http/fetch.ts";
 import { applyFault, canHappen } from "../../src/cassette/fault-apply.ts";
 import type { Fault } from "../../src/cassette/fault-kinds.ts";
+import { openBody } from "../../src/cassette/frames.ts";
 import { parseCassette } from "../../src/cassette/parse.ts";
-import type { Cassette, HttpTrack } from "../../src/cassette/schema.ts";
+import type { Cassette, HttpTrack, Track } from "../../src/cassette/schema.ts";
 import { createDeck } from "../../src/engine/create-deck.ts";
 import { OptionInvalid } from "../../src/errors.ts";
 
@@ -112,6 +113,23 @@ test("a status comes once, then what was recorded; a third request is one too ma
   await expect(fetch(URL_OF)).rejects.toThrow(/recorded twice and is asked for a 3rd time/);
   deck.expectViolation("script-exhausted");
   await deck.finish();
+});
+
+test("a torn chunk waits where the whole one did, and its pieces for nothing more; one made of all waits for all", () => {
+  const body = [
+    { at: 1, after: "t1", text: "abc" },
+    { at: 2, after: "t2", text: "d" },
+  ];
+  const gated = { ...track, response: { ...track.response!, headers: [], body } };
+  const gatesOf = ([one]: readonly Track[]): unknown[] => {
+    const answered = (one as HttpTrack).response!;
+    const reader = openBody(answered.body, answered.style);
+    const gates: unknown[] = [];
+    for (let chunk = reader.next(); chunk !== undefined; chunk = reader.next()) gates.push(chunk.after);
+    return gates;
+  };
+  expect(gatesOf(applyFault(gated, { type: "tear", track: "t1" }))).toEqual(["t1", undefined, undefined, "t2"]);
+  expect(gatesOf(applyFault(gated, { type: "coalesce", track: "t1" }))).toEqual([["t1", "t2"]]);
 });
 
 test("a delay moves the frame and what follows it, and nothing else", () => {

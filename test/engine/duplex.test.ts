@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { encodeContent } from "../../src/cassette/content.ts";
 import type { SentChunk } from "../../src/cassette/draft.ts";
-import { planDuplex, plannedBytes } from "../../src/cassette/duplex-plan.ts";
+import { movedBy, planDuplex, plannedBytes } from "../../src/cassette/duplex-plan.ts";
 import { frameSent, openFrames } from "../../src/cassette/frames.ts";
 import type { Cassette } from "../../src/cassette/schema.ts";
 import { createDeck } from "../../src/engine/create-deck.ts";
@@ -236,6 +236,21 @@ test("the plan of any conversation is what it was, chunk by chunk", () => {
     }),
     { numRuns: 500 },
   );
+});
+
+test("cuts of a frame whose id became another lie where they lay: before it, behind it, and inside it", () => {
+  const [before, after] = [text('{"id":"abc","x":1}'), text('{"id":"a-much-longer-one","x":1}')];
+  const moved = movedBy(before, after);
+  expect([0, 6, 7].map(moved)).toEqual([0, 6, 7]); // up to the first letter that differs
+  expect([before.length, before.length - 3].map(moved)).toEqual([after.length, after.length - 3]);
+  const inside = moved(9);
+  expect(inside).toBeGreaterThanOrEqual(7);
+  expect(inside).toBeLessThanOrEqual(after.length - '","x":1}'.length);
+  const back = movedBy(after, before);
+  for (let offset = 0; offset <= after.length; offset++) {
+    expect(back(offset)).toBeLessThanOrEqual(before.length);
+    if (offset > 0) expect(back(offset)).toBeGreaterThanOrEqual(back(offset - 1));
+  }
 });
 
 test("any conversation plays back as it was, however the program tears what it writes", async () => {
