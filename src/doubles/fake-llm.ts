@@ -111,11 +111,9 @@ export class FakeLLM implements LLMPort, Double {
   async *stream(request: ChatRequest): AsyncGenerator<Delta, void> {
     const { content, ...end } = await this.#enter(request, "stream");
     const characters = [...content];
-    for (let i = 0; i <= characters.length; i += PIECE) {
-      const piece = characters.slice(i, i + PIECE).join("");
-      if (piece === "") break;
+    for (let i = 0; i < characters.length; i += PIECE) {
       await beat(request.signal);
-      yield { content: piece };
+      yield { content: characters.slice(i, i + PIECE).join("") };
     }
     await beat(request.signal);
     yield { content: "", ...end };

@@ -35,7 +35,7 @@ export class Invoker {
    * first piece; what came is not taken back, and asking again after that fails. An answer of its own comes in one piece.
    */
   async *stream(request: ChatRequest): AsyncGenerator<Delta, void> {
-    // No read-ahead: a piece is asked for when it is read.
+    // One piece is read ahead, and no more.
     const { readable, writable } = new TransformStream<Delta, Delta>(undefined, undefined, { highWaterMark: 0 });
     const writer = writable.getWriter();
     let begun = false;

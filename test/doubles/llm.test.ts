@@ -240,6 +240,14 @@ describe("an aborted signal", () => {
   });
 });
 
+test("a stream that is aborted after its last piece does not end well", async () => {
+  const stop = new AbortController();
+  const stream = new FakeLLM("x").stream(ask("a", { signal: stop.signal }));
+  expect((await stream.next()).value).toEqual({ content: "x" });
+  setImmediate(() => stop.abort(new Error("gone")));
+  await expect(stream.next()).rejects.toThrow("gone");
+});
+
 test("a delay without a clock is real seconds", async () => {
   const began = performance.now();
   await new FakeLLM("x", { delay: 0.05 }).chat(ask("a"));

@@ -66,6 +66,13 @@ describe("RecordingTracer", () => {
       late = later(1).then(() => tracer.currentSpanId()?.spanId);
     });
     expect(await late).toBe(outer.context?.spanId);
+    outer.end();
+    tracer.span("both", "k", () =>
+      tracer.span("ended", "k", () => {
+        late = later(1).then(() => tracer.currentSpanId()?.spanId);
+      }),
+    );
+    expect(await late).toBeUndefined();
   });
 
   test("where the platform cannot follow a flow, nesting still works", async () => {
