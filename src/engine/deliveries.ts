@@ -136,9 +136,15 @@ export class Deliveries {
     return end;
   }
 
+  /** Calls when the deck is finished, which it does not keep from coming. The returned function takes it back. */
+  whenStopped(told: () => void): () => void {
+    this.#lingering.add(told);
+    return () => void this.#lingering.delete(told);
+  }
+
   /** Rejects everything that waits: the deck is finished. */
   stop(error: unknown): void {
-    for (const end of this.#lingering) end();
+    for (const end of [...this.#lingering]) end();
     this.#stopStallTimer?.();
     for (const waiting of [...this.#held, ...this.#ready, ...this.#timed]) {
       waiting.reject(error);

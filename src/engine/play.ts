@@ -21,6 +21,8 @@ export interface Play {
   wait(at: number, what: string, after: Gate | undefined, stream?: object): Pending | undefined;
   /** Keeps the process alive while the program waits for what will never come; the returned function, or the deck's end, ends it. */
   linger(): () => void;
+  /** Calls when the deck is finished; the returned function takes it back. */
+  whenFinished(told: () => void): () => void;
   /**
    * Waits for a delivery that has a turn of the event loop of its own. What a program makes of the events of a stream may
    * depend on which of them come together; so none do.
@@ -123,6 +125,10 @@ export class TrackPlay implements Play {
 
   linger(): () => void {
     return this.stage.deliveries.linger();
+  }
+
+  whenFinished(told: () => void): () => void {
+    return this.stage.deliveries.whenStopped(told);
   }
 
   note(event: TraceEvent): void {

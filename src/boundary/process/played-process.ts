@@ -19,17 +19,19 @@ const TOLD_LATER = new Set(["EACCES", "EAGAIN", "EMFILE", "ENFILE", "ENOENT"]);
  */
 export function playProcess(play: Play, session: Session, command: string, finished: () => void): ProcessScript {
   const track = play.track as ProcessTrack;
+  let forget = (): void => undefined;
   let duplex!: DuplexPlay;
   let kills = 0;
 
   async function open(): Promise<void> {
+    // Whatever it does then: a child that is silent, or that nobody reads, asks for nothing.
+    forget = play.whenFinished(finished);
     const files = (track.frames ?? []).flatMap(({ file }): Sidecar[] => (file === undefined ? [] : [file]));
     duplex = playDuplex(play, processLines, files.length === 0 ? undefined : await session.sidecars(files));
     try {
       await duplex.opened().promise;
     } catch (error) {
       if (!(error instanceof DeckFinished)) throw error;
-      finished();
       await new Promise(() => undefined);
     }
     if (track.fault !== undefined) throw spawnError(track.fault, command);
@@ -40,14 +42,12 @@ export function playProcess(play: Play, session: Session, command: string, finis
       case "frame":
         return { from: step.from as "stdout" | "stderr", bytes: step.bytes };
       case "close": {
+        forget();
         const { code = null, signal = null } = track.close ?? {};
         return { exit: { code: signal === null ? (code ?? 0) : null, signal } };
       }
       case "broke":
         throw storedToError(step.error);
-      case "finished":
-        finished();
-        return undefined;
       default:
         return undefined;
     }
