@@ -137,7 +137,7 @@ export function replayMcp(session: Session, play: Play, listener: Listener): Tap
 // The `send` of what was recorded to fail is not over before that is told; any other is at once.
 function failuresIn(frames: readonly Frame[]): { requests: boolean; others: ReadonlySet<string> } {
   const names = frames.flatMap(({ json }): SendName[] => {
-    const note = json === undefined ? undefined : noteIn(json as unknown as JsonRpcMessage);
+    const note = json === undefined ? undefined : noteIn(json);
     return note?.method === "$/failed" ? [note.params] : [];
   });
   return {
@@ -147,8 +147,7 @@ function failuresIn(frames: readonly Frame[]): { requests: boolean; others: Read
 }
 
 function factsIn({ frames = [], open }: McpTrack): TransportFacts {
-  const first = frames[0]?.json as unknown as JsonRpcMessage | undefined;
-  const note = first === undefined ? undefined : noteIn(first);
+  const note = noteIn(frames[0]?.json);
   const told = note?.method === "$/transport" ? note.params : {};
   return open?.command === undefined ? told : { stdio: true, ...told };
 }

@@ -89,6 +89,8 @@ function faultOf(answer: unknown, outcomes: readonly string[]): string | undefin
   if ("notify" in answer && !Array.isArray(answer.notify))
     return `has a notify that is ${nameOf(answer.notify)}; it is a list of notifications.`;
   const value = answer[outcome];
+  if (outcome === "raw" && value === undefined)
+    return "has a raw that is undefined, which JSON does not have; null is.";
   if (outcome === "result" && !isObject(value))
     return `has a result that is ${nameOf(value)}; use raw for what is no object.`;
   if (outcome === "timeout" && !(typeof value === "number" && value >= 0))
@@ -115,6 +117,6 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 function nameOf(value: unknown): string {
-  if (value === null) return "null";
+  if (value === null || value === undefined) return String(value);
   return Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : `${typeof value} ${String(value)}`;
 }

@@ -41,7 +41,9 @@ export function cancelNote(requestId: JsonRpcId): JsonRpcMessage {
 
 const NOTES = new Set(["$/transport", "$/session", "$/resumption", "$/stream-end", "$/failed", "$/error"]);
 
-/** The note that a frame of the server's is; `undefined`: it is a message. */
-export function noteIn(message: JsonRpcMessage): TransportNote | undefined {
-  return message.method !== undefined && NOTES.has(message.method) ? (message as unknown as TransportNote) : undefined;
+/** The note that a frame of the server's is; `undefined`: it is a message, or anything that somebody wrote there. */
+export function noteIn(message: unknown): TransportNote | undefined {
+  const { method, params } = Object(message) as Partial<JsonRpcMessage>;
+  const known = method !== undefined && NOTES.has(method) && typeof params === "object" && params !== null;
+  return known ? (message as TransportNote) : undefined;
 }
