@@ -98,6 +98,17 @@ export function answerOf(turn: ScriptedTurn, where: string): ScriptedAnswer {
   for (const key of ["toolCalls", "content", "parts", "warnings"] as const) {
     if (has(key) && !Array.isArray(turn[key])) return wrong(`has "${key}", which is no list`);
   }
+  for (const key of ["text", "reasoning"] as const) {
+    const said: unknown = turn[key];
+    const pieces = Array.isArray(said) ? said : [said];
+    if (has(key) && !pieces.every((piece) => typeof piece === "string"))
+      return wrong(`has "${key}", which is no text and no list of texts`);
+  }
+  for (const key of ["content", "parts"] as const) {
+    const place =
+      turn[key]?.findIndex((piece: unknown) => typeof (Object(piece) as OtherPiece).type !== "string") ?? -1;
+    if (place >= 0) return wrong(`has "${key}", of which piece ${place + 1} has no "type"`);
+  }
   if (has("delay") && !(Number.isFinite(turn.delay) && (turn.delay as number) >= 0))
     return wrong('has a "delay" that is no number of seconds from 0');
   readScriptGate(turn.after, where);
