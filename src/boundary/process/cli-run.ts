@@ -70,7 +70,13 @@ export class CliRun {
     checkKeys("A CliRun", parts, ["stdout", "stderr", "returncode", "interleavedStderr"]);
     this.#stdout = bytesOf(parts.stdout ?? "", "A run's stdout");
     this.#stderr = bytesOf(parts.stderr ?? "", "A run's stderr");
-    this.#interleaved = (parts.interleavedStderr ?? []).map(([lines, data]) => [lines, bytesOf(data, "Its stderr")]);
+    const interleaved: unknown = parts.interleavedStderr ?? [];
+    if (!Array.isArray(interleaved) || !interleaved.every(Array.isArray)) {
+      throw new OptionInvalid('Interleaved stderr is a list of pairs, lines and data, as [[1, "a warning"]].');
+    }
+    this.#interleaved = (interleaved as unknown as NonNullable<CliRunParts["interleavedStderr"]>).map(
+      ([lines, data]) => [lines, bytesOf(data, "Its stderr")],
+    );
     this.returncode = returncodeOf(parts.returncode ?? 0);
     const wrong = this.#interleaved.find(([lines]) => !Number.isInteger(lines) || lines < 0);
     if (wrong !== undefined) {

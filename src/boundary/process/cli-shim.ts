@@ -101,7 +101,9 @@ function scriptOf(source: string | FakeCli, options: CliShimOptions): { script: 
   if (wanted !== undefined || options.match !== undefined) {
     throw new OptionInvalid("command and match are about a cassette; a fake CLI has its runs in order.");
   }
-  const { double, runs, repeatLast } = insideOf(source);
+  const inside = insideOf(source) as ReturnType<typeof insideOf> | undefined;
+  if (inside === undefined) throw new OptionInvalid("A shim is written of the path of a cassette, or of a fake CLI.");
+  const { double, runs, repeatLast } = inside;
   const plays = double === "FakeClaudeCli" ? "claude" : "codex";
   const count = repeatLast && runs.length > 0 ? Number.POSITIVE_INFINITY : runs.length;
   return { script: { command: plays, env, plays, runs: runs.map(packRun), repeatLast }, count };

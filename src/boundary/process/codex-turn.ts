@@ -38,10 +38,15 @@ export function codexTurn(turn: CodexTurn = {}): readonly Event[] {
   if (usage !== null && !(Array.isArray(usage) && usage.length === 3 && usage.every(Number.isFinite))) {
     throw new OptionInvalid("usage is [input, cachedInput, output] in tokens, the cached ones counted in input too.");
   }
+  const more: unknown = items;
+  const all = typeof (Object(more) as Iterable<unknown>)[Symbol.iterator] === "function" ? [...items] : undefined;
+  if (typeof more === "string" || !all?.every((item) => typeof item === "object" && item !== null)) {
+    throw new OptionInvalid('items is a list of items as codex prints them: [{ type: "command_execution" }].');
+  }
   const said = [
     ...(reasoning === undefined ? [] : [{ type: "reasoning", text: reasoning }]),
     ...(text === undefined ? [] : [{ type: "agent_message", text }]),
-    ...items,
+    ...all,
   ];
   const completed = {
     type: "turn.completed",
