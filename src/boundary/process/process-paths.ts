@@ -14,6 +14,9 @@ const BEGINS = "(?<![\\w.~-])";
 const REST = "[^\\s\"'`,:;|&<>(){}\\[\\]]*";
 const MODULES = new RegExp(`${BEGINS}(?:[A-Za-z]:)?[\\\\/](?:${REST}[\\\\/])?node_modules(?=[\\\\/])`, "g");
 
+// Before packages: a Node that was installed as one is the running Node first.
+const NODE = new RegExp(`${BEGINS}${literal(process.execPath)}(?![\\w.-])`, "g");
+
 const TEMPORARY = "<tmp>";
 const temporary: readonly string[] = [...new Set([tmpdir(), realPath(tmpdir())])];
 let known: { readonly cwd: string; readonly pattern: RegExp; readonly names: ReadonlyMap<string, string> } | undefined;
@@ -27,7 +30,8 @@ let known: { readonly cwd: string; readonly pattern: RegExp; readonly names: Rea
 export function portablePaths(text: string): string {
   if (!/[\\/]/.test(text)) return text;
   const { pattern, names } = currentRoots();
-  const cut = text.includes("node_modules") ? text.replace(MODULES, "<node_modules>") : text;
+  const own = text.replace(NODE, "<node>");
+  const cut = own.includes("node_modules") ? own.replace(MODULES, "<node_modules>") : own;
   return cut.replace(pattern, (_, root: string, rest: string) => {
     const name = names.get(root) as string;
     return name === TEMPORARY ? name : name + rest;
