@@ -62,7 +62,7 @@ export function scriptExhausted(end: ScriptEnd, Kind: typeof ScriptExhausted = S
     [
       `${double} has ${have === 0 ? `no ${unit}` : units} and was asked for ${unit} ${asked}.`,
       ...(request === undefined ? [] : [`  asked     ${request}`]),
-      `  next      look for the loop or retry that asks once more than expected, or add a ${unit} to the script${repeat === undefined ? "" : `; a script that is meant to go on for ever: ${repeat}`}`,
+      `  next      look for the loop or retry that asks once more than expected, or add ${/^[aeiou]/.test(unit) ? "an" : "a"} ${unit} to the script${repeat === undefined ? "" : `; a script that is meant to go on for ever: ${repeat}`}`,
     ].join("\n"),
     { double, unit, recorded: have, asked, ...(request === undefined ? {} : { request }) },
   );

@@ -62,7 +62,7 @@ export class FakeMcpTransport implements McpTransport {
   #open: "before" | "open" | "closed" = "before";
 
   constructor(options: FakeMcpTransportOptions = {}) {
-    const { like, trace, ...rest } = options;
+    const { like, trace, ...rest } = typeof options === "object" && options !== null ? options : { none: options };
     if (Object.keys(rest).length > 0 || !(like === undefined || like === "stdio" || like === "http"))
       throw new OptionInvalid('FakeMcpTransport has two options: like, which is "stdio" or "http", and trace.', {
         options,

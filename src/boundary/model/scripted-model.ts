@@ -228,6 +228,10 @@ function unavailable(): Error {
 }
 
 function checkOptions(options: object): void {
+  if (typeof options !== "object" || options === null)
+    throw new OptionInvalid(
+      `The options of scriptedModel are an object; got ${options === null ? "null" : typeof options}.`,
+    );
   const { failTimes, delay, version } = options as ScriptedModelOptions<ModelVersion>;
   const faults = Object.keys(options)
     .filter((key) => !OPTIONS.includes(key))

@@ -34,6 +34,9 @@ export function tapeWebSocket<C extends WebSocketClass = typeof globalThis.WebSo
         request,
         openLine(session, request, () => new (real(Real))(...given)),
       );
+      // The package `ws` hands out Buffers where nobody says otherwise, and so does what stands in for it.
+      const { on } = (Real?.prototype ?? {}) as { on?: unknown };
+      if (typeof on === "function") this.binaryType = "nodebuffer";
     }
   }
   Object.defineProperty(WebSocketOnTape, "name", { value: "WebSocket" });

@@ -227,6 +227,26 @@ describe("in replay", () => {
   });
 });
 
+test("bytes are Buffers where they are with the class that it stands in for", async () => {
+  const deck = await createDeck({ mode: "record" });
+  const given = async (lane: Lane, Real: typeof WsSocket | typeof UndiciSocket): Promise<string> => {
+    const socket = new (tapeWebSocket(lane, Real as typeof WsSocket))(`${server.url}/bytes`);
+    const seen = await new Promise<unknown>((resolve) => {
+      socket.addEventListener("open", () => socket.send(new Uint8Array([1])));
+      socket.addEventListener("message", ({ data }: { data: unknown }) => typeof data !== "string" && resolve(data));
+    });
+    socket.close();
+    await new Promise((resolve) => socket.addEventListener("close", resolve));
+    return (seen as object).constructor.name;
+  };
+  expect(await given(deck, WsSocket)).toBe("Buffer");
+  expect(await given(deck, UndiciSocket)).toBe("Blob");
+  await deck.finish();
+  const replay = await createDeck({ cassette: deck.cassette as Cassette });
+  expect([await given(replay, WsSocket), await given(replay, UndiciSocket)]).toEqual(["Buffer", "Blob"]);
+  await replay.finish();
+});
+
 test("without a class there is nothing to record with, and the error says what to pass", async () => {
   const deck = await createDeck({ mode: "record" });
   const { WebSocket: native } = globalThis;
