@@ -154,13 +154,13 @@ test("active is asked for each event, and leaving the events leaves the provider
       left = true;
     }
   }
-  const asked = [active, { ...active, generationId: "g2" }];
+  const asked = [active, active, { ...active, generationId: "g2" }];
   const seen: string[] = [];
   for await (const { type } of toTransportEvents(provider(), () => asked.shift())) {
     seen.push(type);
-    if (seen.length === 2) break;
+    if (seen.length === 3) break;
   }
-  expect(seen).toEqual(["generation.message.chunk", "generation.message.chunk"]);
+  expect(seen).toEqual(["generation.message.chunk", "state.changed", "generation.message.chunk"]);
   expect(left).toBe(true);
 });
 
