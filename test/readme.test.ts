@@ -1,9 +1,11 @@
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { WebSocketServer } from "ws";
 import packageJson from "../package.json" with { type: "json" };
 
 const root = resolve(import.meta.dirname, "..");
@@ -79,7 +81,7 @@ function program(name: string, code: string): readonly string[] {
 }
 
 test("no snippet is left out", () => {
-  expect(snippets).toHaveLength(12);
+  expect(snippets).toHaveLength(15);
   expect(new Set(blocks.map(({ language }) => language))).toEqual(new Set(["ts", "sh"]));
 });
 
@@ -153,6 +155,35 @@ describe("the snippets run as they are written", () => {
     const first = await run(process.execPath, program("build.ts", code));
     expect(first).toMatchObject({ code: 0, stderr: "", stdout: expect.stringMatching(/^\d{6,}n\n$/) });
     expect(await run(process.execPath, program("build.ts", code))).toEqual(first);
+  });
+
+  test("a fake CLI", async () => {
+    const { code, stdout, stderr } = await run(process.execPath, program("claude.ts", find("FakeClaudeCli.script")));
+    const lines = [
+      '{"type":"system","subtype":"init"}',
+      '{"type":"result","result":"Done."}',
+      "0 [ 'claude', '-p', 'Tidy up.' ]",
+    ];
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: `${lines.join("\n")}\n`, stderr: "" });
+  });
+
+  test("WebSocket: recorded from a server, replayed without it", async () => {
+    const bells = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+    bells.on("connection", (socket) => socket.on("message", (data) => socket.send(`heard ${data}`)));
+    await once(bells, "listening");
+    const place = `ws://127.0.0.1:${(bells.address() as { port: number }).port}`;
+    const args = program("socket.ts", find("tapeWebSocket").replace("wss://example.com", place));
+    const first = await run(process.execPath, args);
+    expect(first).toMatchObject({ code: 0, stdout: "heard ring\n" });
+    await new Promise((closed) => bells.close(closed));
+    expect(await run(process.execPath, args)).toEqual(first);
+  });
+
+  test("MCP and models on tape", async () => {
+    const args = program("assistant.ts", find("tapeMcp"));
+    const first = await run(process.execPath, args);
+    expect(first).toMatchObject({ code: 0, stderr: "", stdout: expect.stringMatching(/"\d{6,}"}\] It is \d+\.\n$/) });
+    expect(await run(process.execPath, args)).toEqual(first); // of another process, with another clock
   });
 
   test("MCP and models", async () => {
@@ -232,6 +263,11 @@ describe("the commands run as they are written", () => {
         '{"wiretape":1}\n{"id":"t1","kind":"function","at":0,"call":{"name":"f","input":[]},"result":{"at":1,"value":1}}\n',
       );
     }
+    if (command.includes("example.cassette.json")) {
+      const find = snippets.find((code) => code.includes("for await (const _ of")) as string;
+      await run(process.execPath, program("example.ts", find));
+      cpSync(join(folder, "cassettes/example.cassette.json"), join(project, "cassettes/example.cassette.json"));
+    }
     const [npx, wiretape, ...args] = command.split(" ");
     expect([npx, wiretape]).toEqual(["npx", "wiretape"]);
     const files = args.flatMap((arg) =>
@@ -244,10 +280,10 @@ describe("the commands run as they are written", () => {
     const main = join(root, "src/cli/main.ts");
     const { code, stdout, stderr } = await promisify(execFile)(
       process.execPath,
-      ["--import", join(root, "node_modules/tsx/dist/loader.mjs"), main, ...files],
+      ["--import", join(root, "node_modules/tsx/dist/loader.mjs"), "--import", preload, main, ...files],
       {
         cwd: project,
-        env: { ...process.env, TSX_TSCONFIG_PATH: join(root, "tsconfig.json") },
+        env: { ...process.env, EXAMPLE_SERVER: address, TSX_TSCONFIG_PATH: join(root, "tsconfig.json") },
       },
     ).then(
       (out) => ({ code: 0, ...out }),
