@@ -46,6 +46,9 @@ type AnyFunction = (...args: never[]) => unknown;
  * recorded order (a promise of an async iterable works too). What it throws is recorded and thrown again. Arguments
  * and results may hold what JSON lacks (bytes, dates, URLs, big integers, maps, sets, errors, undefined); what cannot
  * be stored is `OptionInvalid` and names the place. Arguments count for identity; a trailing `AbortSignal` does not.
+ *
+ * Errors of a replay, thrown by the call itself, as nobody knows whether a promise or an iterable would have come:
+ * `ScriptExhausted`, `UnrecordedRequest`, `OutOfOrder`; by what it returned, `ReplayStalled`.
  */
 export function tapeFunction<F extends AnyFunction>(deck: Lane, name: string, fn: F): F {
   const session = sessionOf(deck);
