@@ -31,7 +31,7 @@ export function recordWatch<E extends { readonly type: string }>(
   );
   recording.opened();
   const leaving = new AbortController();
-  const items = open(leaving.signal)[Symbol.asyncIterator]();
+  const items = iterate(() => open(leaving.signal));
   const deliver = (kind: "frame" | "close", type?: string): Pick<EventDraft, "at" | "after"> => {
     const after = recording.delivered(agentEvent(kind, name, thread, type));
     const at = recording.elapsed();
@@ -65,6 +65,15 @@ export function recordWatch<E extends { readonly type: string }>(
     items.return?.().then(undefined, () => undefined);
   };
   return closableIterator({ pull, close }, signal);
+}
+
+/** The items, or what failed to give them: a watch that cannot be opened fails when it is read, and so it is recorded. */
+function iterate<E>(open: () => AsyncIterable<E>): AsyncIterator<E, unknown> {
+  try {
+    return open()[Symbol.asyncIterator]();
+  } catch (error) {
+    return { next: () => Promise.reject(error) };
+  }
 }
 
 function textOf(event: object): string {
