@@ -29,17 +29,18 @@ export async function sendEvents(
   }, heartbeatMs);
   heartbeat.unref();
 
-  const iterator = events[Symbol.asyncIterator]();
+  let iterator: AsyncIterator<object> | undefined;
   // A transport that waits for its next event may not hear the signal: the response ends all the same.
   const stop = (): void => {
     stopInterval(heartbeat);
     signal.removeEventListener("abort", stop);
     if (!response.writableEnded) response.end();
-    iterator.return?.()?.then(undefined, () => undefined); // nobody is there any more to be told
+    iterator?.return?.()?.then(undefined, () => undefined); // nobody is there any more to be told
   };
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) return stop();
   try {
+    iterator = events[Symbol.asyncIterator]();
     for (let next = await iterator.next(); !next.done && !signal.aborted; next = await iterator.next())
       if (!response.write(eventText(next.value))) await drained(response, signal);
   } catch (error) {
