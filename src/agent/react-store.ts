@@ -8,7 +8,7 @@ export interface WatchedStore<S> {
 
 export interface WatchedSnapshot<S> {
   readonly value: S;
-  /** Why the watch ended, where it failed. It is opened again by the next first subscriber. */
+  /** Why the watch ended, where it failed. Forgotten with the last subscriber; the next one opens it again. */
   readonly failure?: { readonly error: unknown };
 }
 
@@ -37,9 +37,13 @@ export function watchedStore<S>(initial: S, watch: (signal: AbortSignal) => Asyn
     }
     if (open === control) open = undefined;
   };
+  // A component that renders throws a failure before it can subscribe: what its boundary was told must not meet it again.
+  const forgive = (): void => {
+    if (current.failure !== undefined) current = { value: current.value };
+  };
   const revive = (): void => {
     if (open !== undefined || listeners.size === 0) return;
-    if (current.failure !== undefined) current = { value: current.value };
+    forgive();
     open = new AbortController();
     void read(open);
   };
@@ -55,6 +59,7 @@ export function watchedStore<S>(initial: S, watch: (signal: AbortSignal) => Asyn
         if (listeners.size > 0) return;
         open?.abort();
         open = undefined;
+        forgive();
       };
     },
     snapshot: () => current,
