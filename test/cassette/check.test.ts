@@ -18,6 +18,8 @@ type Container = Record<string | number, unknown>;
 function places(value: unknown, found: [Container, string | number][] = []): [Container, string | number][] {
   if (typeof value !== "object" || value === null) return found;
   for (const key of Object.keys(value)) {
+    // zod passes over a key of this name in a record, whatever stands there; the compiled check does not.
+    if (key === "__proto__") continue;
     found.push([value as Container, Array.isArray(value) ? Number(key) : key]);
     places((value as Container)[key], found);
   }
@@ -75,8 +77,6 @@ test("the compiled check and the zod schema accept the same documents: valid one
       const mutant = structuredClone(cassette);
       const all = places(mutant);
       const [container, at] = all[where % all.length]!;
-      // zod passes over a key of this name in a record, whatever its value is; the compiled check does not.
-      fc.pre(at !== "__proto__" || how !== "replace");
       if (how === "replace") container[at] = intruder;
       else if (Array.isArray(container))
         container.splice(at as number, how === "delete" ? 1 : 0, ...(how === "delete" ? [] : [intruder]));
