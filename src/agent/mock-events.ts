@@ -1,6 +1,7 @@
 import { misuse } from "./mock-refusal.ts";
 import type { MockRun, RunEnd } from "./mock-run.ts";
 import type { AgentContract, PaiThreadHeadEvent, PaiThreadTransportEvent, RunId, ThreadId } from "./protocol.ts";
+import { checkError } from "./script-checks.ts";
 import type { World } from "./world.ts";
 
 /** What happens outside of scripted responses. It flows through the watches, as what a backend sends does. */
@@ -44,8 +45,14 @@ export function createMockEvents<T extends AgentContract>(
         throw misuse("events.pushThread(threadId, event) takes an event with a type.");
       void world.publish(threadId, event);
     },
-    pushThreadHead: (event) => world.publishHead(event),
+    pushThreadHead(event) {
+      const whole =
+        event?.type === "thread.head.changed" ? typeof event.head?.id === "string" : typeof event?.type === "string";
+      if (!whole) throw misuse("events.pushThreadHead(event) takes an event with a type, and its whole head.");
+      world.publishHead(event);
+    },
     completeRun: (threadId, runId) => end("completeRun", threadId, { type: "completed" }, runId),
-    failRun: (threadId, error) => end("failRun", threadId, { type: "failed", error }),
+    failRun: (threadId, error) =>
+      end("failRun", threadId, { type: "failed", error: checkError("events.failRun()", error) }),
   };
 }

@@ -3,6 +3,7 @@ import { readScriptGate, type ScriptGate, type TraceLog } from "../trace-gate.ts
 import { checkOptions, misuse } from "./mock-refusal.ts";
 import type { MockRun } from "./mock-run.ts";
 import type { AgentContract } from "./protocol.ts";
+import { checkError, checkScriptParts, checkText, copyOfScript } from "./script-checks.ts";
 import { chunksOf, type ScriptContext } from "./script-chunks.ts";
 import {
   type ScriptedText,
@@ -97,12 +98,9 @@ export function createResponseLine<T extends AgentContract>(context: ScriptConte
     for (const script of scripts.splice(0)) script.discard(why);
   };
   const builder: ResponseBuilder<T> = {
-    assistant: (parts) => ({ type: "assistant", parts }),
-    error: (error) => {
-      if (error instanceof Error) return { type: "error", error };
-      throw misuse("r.error() takes an Error: its message is what the client is told.", { error });
-    },
-    text: (text) => ({ kind: "text", text }),
+    assistant: (parts) => ({ type: "assistant", parts: checkScriptParts(parts) }),
+    error: (error) => ({ type: "error", error: checkError("r.error()", error) }),
+    text: (text) => ({ kind: "text", text: checkText("r.text()", text) }),
     tool: (name) => toolScripts(name, (tool) => tool),
   };
 
@@ -165,7 +163,8 @@ async function play(context: ScriptContext, run: MockRun, response: MockResponse
   }
 }
 
-// What the test does to its values afterwards is not part of the response.
 function copy(response: MockResponse): MockResponse {
-  return response.type === "error" ? response : { type: "assistant", parts: structuredClone(response.parts) };
+  return response.type === "error"
+    ? response
+    : { type: "assistant", parts: copyOfScript("r.assistant([…])", response.parts) };
 }

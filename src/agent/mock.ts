@@ -18,7 +18,8 @@ import type {
   ThreadId,
   ToolProvenance,
 } from "./protocol.ts";
-import { createSeedBuilder, type MockFile, type MockTransportSeedInput } from "./seed.ts";
+import { checkBlob, checkFields, checkText } from "./script-checks.ts";
+import { createSeedBuilder, type MockFile, type MockTransportSeed, type MockTransportSeedInput } from "./seed.ts";
 import type { AgentClientTransport, UploadInput } from "./transport.ts";
 import { createWorld, type World } from "./world.ts";
 import type { OperationName } from "./world-requests.ts";
@@ -91,6 +92,9 @@ export function createMockAgentTransport<T extends AgentContract = AgentContract
   if (fileUrls !== "mock" && fileUrls !== "none") {
     throw misuse(`fileUrls is "mock" or "none", not ${JSON.stringify(fileUrls)}.`, { fileUrls });
   }
+  checkFields("createMockAgentTransport's manifest", manifest, ["tools"]);
+  if (registeredToolMetadata !== undefined && typeof registeredToolMetadata.get !== "function")
+    throw misuse("registeredToolMetadata is a Map: new Map([[toolName, { executor, toolId }]]).");
   const trace = createTraceLog(options.trace, "createMockAgentTransport");
   const world = createWorld<T>(options.now === undefined ? {} : { now: options.now });
   const context = {
@@ -114,15 +118,19 @@ export function createMockAgentTransport<T extends AgentContract = AgentContract
     return run?.runId === runId && !run.over ? run : undefined;
   };
   const fileUrl = (fileId: string): string => `mock://files/${encodeURIComponent(fileId)}`;
-  const addFile = ({ fileId, filename, mediaType, body, metadata }: MockFile): FileRecord => {
+  const addFile = (what: string, file: MockFile): FileRecord => {
+    const { fileId, filename, mediaType, body, metadata } = checkFields(what, file, ["filename", "mediaType", "body"]);
+    checkText(`"fileId" of ${what}`, fileId);
+    checkBlob(what, body);
     world.ids.claim(fileId);
     const about = metadata === undefined ? {} : { metadata };
     return world.files.add({ fileId, filename, mediaType, size: body.size, ...about }, body);
   };
   const seed = (input: MockTransportSeedInput<T>): void => {
-    const { threads = [], files = [] } = typeof input === "function" ? input(createSeedBuilder<T>(context)) : input;
+    const given = typeof input === "function" ? input(createSeedBuilder<T>(context)) : input;
+    const { threads = [], files = [] } = checkSeed<T>(given);
     for (const thread of threads) plant(world, thread, begin);
-    for (const file of files) addFile(file);
+    for (const file of files) addFile("seed()", file);
   };
   const known = (threadId: ThreadId): void => {
     if (!world.has(threadId)) throw refusal(`There is no thread "${threadId}".`);
@@ -151,7 +159,7 @@ export function createMockAgentTransport<T extends AgentContract = AgentContract
       known(threadId);
       world.remove(threadId);
     },
-    uploadFile: async (input: UploadInput) => addFile({ ...input, fileId: world.ids.next("file") }),
+    uploadFile: async (input: UploadInput) => addFile("uploadFile()", { ...input, fileId: world.ids.next("file") }),
     readFile: async (fileId) => fileOf(fileId),
     async createFileUrl(fileId) {
       fileOf(fileId);
@@ -182,9 +190,12 @@ export function createMockAgentTransport<T extends AgentContract = AgentContract
       return runOf(threadId, runId) ?? createMockRun(world, { threadId, runId }, (next) => begin(threadId, next));
     }),
     commands: {
-      set: (name, handler) => void handlers.set(name, handler as unknown as MockCommandHandler<T, never>),
+      set(name, handler) {
+        if (typeof handler !== "function") throw misuse(`commands.set("${name}", handler) takes a function.`, { name });
+        handlers.set(name, handler as unknown as MockCommandHandler<T, never>);
+      },
     },
-    files: { add: addFile },
+    files: { add: (file) => addFile("files.add()", file) },
     inspect: inspectWorld(world),
     trace: trace.events,
   };
@@ -214,6 +225,19 @@ export function createMockAgentClient<T extends AgentContract = AgentContract>(
     inspect,
     trace,
   };
+}
+
+function checkSeed<T extends AgentContract>(given: MockTransportSeed<T> | undefined): MockTransportSeed<T> {
+  const seed = checkFields("seed() (or its callback, which returns the seed)", given, []);
+  checkOptions("A seed", seed, ["threads", "files"]);
+  for (const [name, list] of Object.entries(seed)) {
+    if (list !== undefined && !Array.isArray(list)) throw misuse(`"${name}" of a seed is a list.`, { name });
+  }
+  for (const { thread, messages } of (seed.threads ?? []) as readonly Partial<PaiThreadTransportState<T>>[]) {
+    if (typeof thread?.id !== "string" || !Array.isArray(messages))
+      throw misuse("A thread of a seed is a whole state, as s.thread(id, { … }) makes it.");
+  }
+  return seed;
 }
 
 /** Puts a seeded thread into the world. One that is running waits for a response as if it had been sent to. */

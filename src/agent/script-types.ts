@@ -1,4 +1,5 @@
 import type { ActionId, AgentContract, ToolContract } from "./protocol.ts";
+import { checkAction, checkError, checkFields, checkText } from "./script-checks.ts";
 
 export type ToolName<T extends AgentContract> = keyof T["tools"] & string;
 export type ToolInput<T extends AgentContract, K extends ToolName<T>> = T["tools"][K]["input"];
@@ -93,10 +94,22 @@ export function toolScripts<T extends AgentContract, K extends ToolName<T>, Part
   name: K,
   keep: (tool: ScriptedTool) => Part,
 ): ToolScripts<T, K, Part> {
+  const label = `tool("${checkText("tool(name)", name)}")`;
   const script = (input: unknown, outcome: ToolOutcome): Part => keep({ kind: "tool", name, input, outcome });
   return {
-    result: ({ input, output }) => script(input, { type: "output", output }),
-    waiting: ({ input, action }) => script(input, { type: "waiting", action: action as ScriptAction }),
-    error: (error, call) => script(call?.input ?? {}, { type: "error", errorText: error.message }),
+    result(call) {
+      const { input, output } = checkFields(`${label}.result()`, call, ["input", "output"]);
+      return script(input, { type: "output", output });
+    },
+    waiting(call) {
+      const { input, action } = checkFields(`${label}.waiting()`, call, ["input", "action"]);
+      return script(input, { type: "waiting", action: checkAction(`${label}.waiting()`, action as ScriptAction) });
+    },
+    error(error, call) {
+      return script(call?.input ?? {}, {
+        type: "error",
+        errorText: checkError(`${label}.error()`, error).message,
+      });
+    },
   };
 }

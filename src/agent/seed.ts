@@ -1,4 +1,5 @@
 import { OptionInvalid } from "../errors.ts";
+import { checkOptions, misuse } from "./mock-refusal.ts";
 import type {
   AgentContract,
   FileId,
@@ -16,6 +17,7 @@ import type {
   ThreadId,
   UsageSummary,
 } from "./protocol.ts";
+import { checkFields, checkNativeParts, checkText } from "./script-checks.ts";
 import { partsOf, type ScriptContext } from "./script-chunks.ts";
 import { type ToolName, type ToolScripts, toolScripts } from "./script-types.ts";
 import { pendingOf } from "./world-pending.ts";
@@ -110,27 +112,32 @@ export function createSeedBuilder<T extends AgentContract>(context: SeedContext<
     const pai: PaiMessageFacts = { producer, createdAt: options.createdAt ?? context.now() };
     return { id, role, metadata: { ...options.metadata, pai } as PaiMessageMetadata<T>, parts: [...parts] };
   };
-  const text = (content: string): NativePart<T> => ({ type: "text", text: content, state: "done" });
-  const said = (content: string): NativePart<T>[] => [{ type: "text", text: content }];
+  const text = (content: string): NativePart<T> => ({
+    type: "text",
+    text: checkText("s.text()", content),
+    state: "done",
+  });
+  const said = (what: string, content: string): NativePart<T>[] => [{ type: "text", text: checkText(what, content) }];
   return {
-    input: (content, options) => message("user", options?.producer ?? "user", said(content), options),
-    context: (content, options) => message(options?.role ?? "system", "lifecycle", said(content), options),
-    output: (parts, options) => message("assistant", options?.producer ?? "model", flat(parts), options),
-    assistant: (parts, options) => message("assistant", "model", flat(parts), options),
+    input: (content, options) => message("user", options?.producer ?? "user", said("s.input()", content), options),
+    context: (content, options) =>
+      message(options?.role ?? "system", "lifecycle", said("s.context()", content), options),
+    output: (parts, options) => message("assistant", options?.producer ?? "model", flat("s.output", parts), options),
+    assistant: (parts, options) => message("assistant", "model", flat("s.assistant", parts), options),
     standalone: (given) => {
       const { runId: _, ...pai } = factsOf(given);
       return withFacts(given, { ...pai, producer: "standalone" });
     },
     run: (options) => seededRun(context, options),
     thread: (threadId, options = {}) => seededThread(context, threadId, options),
-    file: (fileId, file) => ({ fileId, ...file }),
+    file: (fileId, file) => ({ fileId, ...checkFields("s.file(id, file)", file, []) }),
     text,
     tool: (name) => toolScripts(name, (tool) => partsOf(context, tool) as NativePart<T>[]),
   };
 }
 
-function flat<T extends AgentContract>(parts: SeedParts<T>): NativePart<T>[] {
-  return parts.flatMap((part) => part as NativePart<T> | NativePart<T>[]);
+function flat<T extends AgentContract>(what: string, parts: SeedParts<T>): NativePart<T>[] {
+  return checkNativeParts(what, parts).flatMap((part) => part as NativePart<T> | NativePart<T>[]);
 }
 
 function factsOf<T extends AgentContract>(message: PaiWireUIMessage<T>): PaiMessageFacts {
@@ -147,10 +154,16 @@ function withFacts<T extends AgentContract>(message: PaiWireUIMessage<T>, pai: P
   return { ...message, metadata: { ...message.metadata, pai } as PaiMessageMetadata<T> };
 }
 
+const RUN_OPTIONS = ["threadId", "runId", "status", "initiator", "operation", "messages", "metadata", "error"];
+const RUN_STATUSES: readonly RunStatus[] = ["queued", "running", "waiting", "completed", "failed", "aborted"];
+const THREAD_OPTIONS = ["title", "metadata", "messages", "runs", "usage", "error"];
+
 function seededRun<T extends AgentContract>(
   context: SeedContext<T>,
   options: SeedRunOptions<T>,
 ): { run: RunStateDTO<T>; messages: PaiWireUIMessage<T>[] } {
+  checkOptions("s.run()", checkFields("s.run()", options, []), RUN_OPTIONS);
+  checkFields("s.run()", options, ["threadId", "messages"]);
   const { threadId, initiator = "send", operation = "send" } = options;
   const input = options.messages.find(({ metadata }) => /^(user|trigger)$/.test(metadata?.pai.producer ?? ""));
   if (input === undefined) {
@@ -163,6 +176,11 @@ function seededRun<T extends AgentContract>(
   context.ids.claim(runId);
   const messages = options.messages.map((message) => withFacts(message, { ...factsOf(message), runId }));
   const status = options.status ?? (pendingOf(messages).length > 0 ? "waiting" : "completed");
+  if (!RUN_STATUSES.includes(status)) {
+    throw misuse(`s.run() for thread "${threadId}": status is ${RUN_STATUSES.join(", ")}, not "${status}".`, {
+      status,
+    });
+  }
   const over = status === "completed" || status === "failed" || status === "aborted";
   const run: RunStateDTO<T> = {
     runId,
@@ -186,7 +204,16 @@ function seededThread<T extends AgentContract>(
   threadId: ThreadId,
   options: SeedThreadOptions<T>,
 ): PaiThreadTransportState<T> {
+  checkText("s.thread(id)", threadId);
+  checkOptions(`s.thread("${threadId}")`, options, THREAD_OPTIONS);
   const { messages = [], runs = [], title = null, usage } = options;
+  const stray = runs.find((run) => run.threadId !== threadId);
+  if (stray !== undefined) {
+    throw misuse(
+      `s.thread("${threadId}") has run "${stray.runId}", which s.run() made for thread "${stray.threadId}".`,
+      { threadId, runId: stray.runId },
+    );
+  }
   const record = createThreadRecord<T>(threadId, "instance_1");
   const active = runs.filter(({ status }) => status === "running");
   if (active.length > 1) {

@@ -1,6 +1,7 @@
 import { misuse } from "./mock-refusal.ts";
 import type { MockRun } from "./mock-run.ts";
 import type { AgentContract, RunId, ThreadId, ToolContract } from "./protocol.ts";
+import { checkError, checkText } from "./script-checks.ts";
 import type { Chunk, ScriptContext } from "./script-chunks.ts";
 import type { ToolInput, ToolName, ToolOutput, WaitingAction } from "./script-types.ts";
 import { createStreamParts } from "./stream-parts.ts";
@@ -87,7 +88,7 @@ export function createStreamedResponse<T extends AgentContract>(context: ScriptC
     return parts.scoped("text", "end()", async (part) => {
       const stream = textStream(context, writer, part);
       if (typeof content === "function") return content(stream);
-      await stream.delta(content);
+      await stream.delta(checkText("response.text()", content));
       await stream.end();
     });
   }
@@ -100,7 +101,7 @@ export function createStreamedResponse<T extends AgentContract>(context: ScriptC
     name: K,
     call?: ToolShorthand<T, K> | ((tool: ToolStream<T, K>) => void | Promise<void>),
   ): ToolStream<T, K> | Promise<void> {
-    const label = `tool "${name}"`;
+    const label = `tool "${checkText("response.tool(name)", name)}"`;
     const ends = "output(...), waiting(...), error(...) or cancelled(...)";
     if (call === undefined) {
       return parts.imperative(label, ends, (part) => createToolStream<T, K>(context, writer, part, name));
@@ -136,6 +137,7 @@ export function createStreamedResponse<T extends AgentContract>(context: ScriptC
         await (await run()).end({ type: "completed" });
       },
       async fail(error) {
+        checkError("response.fail()", error);
         await (await run()).end({ type: "failed", error });
       },
       async abort(reason) {
@@ -161,6 +163,7 @@ function textStream(context: ScriptContext, writer: StreamWriter, part: { settle
   return {
     async delta(delta) {
       part.check();
+      checkText("text.delta()", delta);
       await open();
       await writer.write({ type: "text-delta", id, delta });
     },

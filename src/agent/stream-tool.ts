@@ -1,5 +1,6 @@
 import { misuse } from "./mock-refusal.ts";
 import { type AgentContract, TOOL_DATA_PART, type ToolContract, type ToolProvenance } from "./protocol.ts";
+import { checkAction, checkError, checkFields, checkText, copyOfScript } from "./script-checks.ts";
 import {
   type Chunk,
   executorOf,
@@ -90,12 +91,13 @@ export function createToolStream<T extends AgentContract, K extends ToolName<T>>
     if (!complete) return;
     throw misuse(`The input of tool "${name}" is complete already: nothing can be added to it.`, { toolName: name });
   };
+  const own = <V>(what: string, value: V): V => copyOfScript(`The ${what} of tool "${name}"`, value);
   const available = async (input: unknown): Promise<void> => {
     incomplete();
     complete = true;
     started = true;
     const fields = toolFields(context, name, executor);
-    await writer.write({ type: "tool-input-available", toolCallId, input, ...fields } as Chunk);
+    await writer.write({ type: "tool-input-available", toolCallId, input: own("input", input), ...fields } as Chunk);
   };
   const fail = async (errorText: string): Promise<void> => {
     part.check();
@@ -105,6 +107,7 @@ export function createToolStream<T extends AgentContract, K extends ToolName<T>>
   };
   const delta = async (text: string): Promise<void> => {
     incomplete();
+    checkText(`input.delta() of tool "${name}"`, text);
     await start();
     await writer.write({ type: "tool-input-delta", toolCallId, inputTextDelta: text });
   };
@@ -122,7 +125,9 @@ export function createToolStream<T extends AgentContract, K extends ToolName<T>>
             chunkSize,
           });
         }
-        const json = JSON.stringify(input);
+        const json = JSON.stringify(input) as string | undefined;
+        if (json === undefined)
+          throw misuse(`input.stream() of tool "${name}" takes what JSON can say, not ${typeof input}.`);
         for (let at = 0; at < json.length; at += chunkSize) {
           if (at > 0 && delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
           await delta(json.slice(at, at + chunkSize));
@@ -136,20 +141,24 @@ export function createToolStream<T extends AgentContract, K extends ToolName<T>>
     async data(dataName, data, options = {}) {
       part.check();
       await start();
-      const chunk = toolDataChunk(toolCallId, dataName, data, options);
+      const chunk = toolDataChunk(toolCallId, dataName, own("data", data), options);
       await (options.transient === true ? writer.show(chunk) : writer.write(chunk));
     },
     async output(output) {
       needsInput("output()");
+      const kept = own("output", output);
       part.settle();
-      await writer.write({ type: "tool-output-available", toolCallId, output });
+      await writer.write({ type: "tool-output-available", toolCallId, output: kept });
     },
-    async waiting({ action }) {
+    async waiting(waiting) {
       needsInput("waiting()");
+      const what = `waiting() of tool "${name}"`;
+      const { action } = checkFields(what, waiting, ["action"]);
+      const kept = own("action", checkAction(what, action as ScriptAction));
       part.settle();
-      await writer.write(suspensionChunk(suspensionOf(context, toolCallId, action as ScriptAction)));
+      await writer.write(suspensionChunk(suspensionOf(context, toolCallId, kept)));
     },
-    error: (error) => fail(error.message),
+    error: async (error) => fail(checkError(`error() of tool "${name}"`, error).message),
     cancelled: (reason = "The tool call was cancelled.") => fail(reason),
   };
 }
