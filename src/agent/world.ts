@@ -7,6 +7,7 @@ import type {
   ThreadId,
   ThreadVersion,
 } from "./protocol.ts";
+import { malformed } from "./reduce-malformed.ts";
 import { type Channel, createChannel } from "./world-channel.ts";
 import { createFileShelf, type FileShelf } from "./world-files.ts";
 import { createIds, type Ids } from "./world-ids.ts";
@@ -139,6 +140,8 @@ export function createWorld<T extends AgentContract = AgentContract>(options: Wo
     return createThreadRecord<T>(threadId, instance);
   };
   const take = (threadId: ThreadId, event: ThreadEvent<T>): boolean | Promise<boolean> => {
+    // It is for the watchers to judge; the store would not be a state any more.
+    if (malformed(event) !== undefined) return false;
     // An event that says nothing of a thread does not make it exist.
     const known = threads.has(threadId) || !("version" in event || "head" in event || "state" in event);
     const record = threads.get(threadId) ?? firstHeardOf(threadId, event);
