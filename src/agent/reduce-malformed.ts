@@ -18,8 +18,27 @@ export function malformedState(state: unknown): string | undefined {
   if (!isObject(state)) return "state is no object";
   for (const key of ["messages", "runs", "pending"]) if (!Array.isArray(state[key])) return `state.${key} is no array`;
   if (!isObject(state.queue) || !Array.isArray(state.queue.items)) return "state.queue has no items";
-  const messages = state.messages as readonly unknown[];
-  return wrongHead(state.thread) ?? messages.map(wrongMessage).find((wrong) => wrong !== undefined);
+  return (
+    wrongHead(state.thread) ??
+    firstWrong(state.messages, wrongMessage) ??
+    firstWrong(state.runs, (run) => wrongRun({ run })) ??
+    firstWrong(state.pending, wrongPending) ??
+    firstWrong(state.queue.items, (item) => wrongItem({ item }))
+  );
+}
+
+/** As `malformed`, for what a backend answers where it accepts a run. */
+export function malformedAcceptance(run: unknown): string | undefined {
+  if (!isObject(run)) return `it is ${describe(run)}, not an object`;
+  return text("runId")(run) ?? wrongVersion(run);
+}
+
+function firstWrong(values: unknown, check: (value: unknown) => string | undefined): string | undefined {
+  for (const value of values as readonly unknown[]) {
+    const wrong = check(value);
+    if (wrong !== undefined) return wrong;
+  }
+  return undefined;
 }
 
 const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
@@ -89,7 +108,7 @@ function wrongVersion({ version }: Loose): string | undefined {
 function wrongBase({ seq, baseMessages }: Loose): string | undefined {
   if (seq !== 0) return `seq is ${describe(seq)}, not 0`;
   if (!Array.isArray(baseMessages)) return "baseMessages is no array";
-  return baseMessages.map(wrongMessage).find((wrong) => wrong !== undefined);
+  return firstWrong(baseMessages, wrongMessage);
 }
 
 function wrongChunk({ chunk }: Loose): string | undefined {
@@ -116,6 +135,11 @@ function wrongRun({ run }: Loose): string | undefined {
 function wrongItem({ item }: Loose): string | undefined {
   if (!isObject(item) || typeof item.queueItemId !== "string") return "item is no queued item";
   return wrongMessage(item.message);
+}
+
+function wrongPending(record: unknown): string | undefined {
+  const right = isObject(record) && typeof record.name === "string" && typeof record.toolName === "string";
+  return right ? undefined : "a pending action is none";
 }
 
 function wrongHead(head: unknown): string | undefined {

@@ -1,6 +1,7 @@
 import { type ActionOwner, actionNameOf, findPendingAction, type PendingActionOf } from "./pending-action.ts";
 import type { PaiMessage, ThreadState } from "./project.ts";
-import type { AgentContract, PaiThreadHead, ThreadId } from "./protocol.ts";
+import type { AgentContract, PaiThreadHead, RunOperation, ThreadId } from "./protocol.ts";
+import { malformedAcceptance } from "./reduce-malformed.ts";
 import { requireSupport } from "./require-support.ts";
 import { createRunHandle, type RunHandle } from "./run-handle.ts";
 import { type ClientClock, createLiveThread } from "./thread-live.ts";
@@ -64,22 +65,26 @@ export function createThread<T extends AgentContract>(
   const live = createLiveThread(transport as unknown as AgentClientTransport, threadId, clock);
   const typed = (state: ThreadState): ThreadState<T> => state as unknown as ThreadState<T>;
 
-  async function generate(accepting: Promise<AcceptedRun>): Promise<RunHandle<T>> {
-    const run = await accepting;
+  const handle = async (operation: RunOperation, run: AcceptedRun): Promise<RunHandle<T>> => {
+    const wrong = malformedAcceptance(run);
+    if (wrong !== undefined)
+      throw new Error(`The answer to ${operation} of thread "${threadId}" is no accepted run: ${wrong}.`);
     await live.called(run);
     return createRunHandle<T>(live, run);
-  }
+  };
 
   return {
     id: threadId,
-    send: (input) =>
-      generate(transport.send({ ...(typeof input === "string" ? { text: input } : input), threadId } as SendInput<T>)),
+    async send(input) {
+      const message = typeof input === "string" ? { text: input } : input;
+      return handle("send", await transport.send({ ...message, threadId } as SendInput<T>));
+    },
     async retry(options = {}) {
-      return generate(transport.retry({ ...options, threadId }));
+      return handle("retry", await transport.retry({ ...options, threadId }));
     },
     async regenerate(options = {}) {
       requireSupport(transport, "regeneration", "thread.regenerate");
-      return generate(transport.regenerate({ ...options, threadId }));
+      return handle("regenerate", await transport.regenerate({ ...options, threadId }));
     },
     watch({ signal } = {}) {
       requireSupport(transport, "watch", "thread.watch");
@@ -95,9 +100,10 @@ export function createThread<T extends AgentContract>(
         toolName: record.toolName,
         input: record.input,
         async submit(output: unknown) {
-          const { run } = await transport.submitAction({ threadId, actionId: record.actionId, output });
-          await live.called(run);
-          return run === undefined ? {} : { run: createRunHandle<T>(live, run) };
+          const submitted = await transport.submitAction({ threadId, actionId: record.actionId, output });
+          if (submitted?.run !== undefined) return { run: await handle("submitAction", submitted.run) };
+          await live.called();
+          return {};
         },
       } as PendingActionOf<T, P>;
     },
