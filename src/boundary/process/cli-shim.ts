@@ -83,8 +83,10 @@ export async function writeCliShim(source: string | FakeCli, options: CliShimOpt
   const windows = process.platform === "win32";
   if (windows) await writeWhole(`${path}.cmd`, `@"${process.execPath}" "%~dp0${basename(path)}" %*\r\n`);
   return watchShim(windows ? `${path}.cmd` : path, folder, count, async () => {
-    if (own !== undefined) return rm(own, { recursive: true, force: true });
-    for (const written of [path, `${path}.cmd`, folder]) await rm(written, { recursive: true, force: true });
+    // A program that is being stopped may still write down how it ended.
+    const gone = { recursive: true, force: true, maxRetries: 10, retryDelay: 20 };
+    if (own !== undefined) return rm(own, gone);
+    for (const written of [path, `${path}.cmd`, folder]) await rm(written, gone);
   });
 }
 
